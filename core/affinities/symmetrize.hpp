@@ -1,0 +1,22 @@
+// From conditional to joint affinities: P = (C + C^T) / 2n, as sparse rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../array_view.hpp"
+
+namespace pixelsne {
+
+struct JointAffinities {
+    std::vector<std::int64_t> offsets;  // (n + 1)
+    std::unique_ptr<std::int32_t[]> columns;
+    std::unique_ptr<float[]> values;
+};
+
+// indices: (n, k), every entry in [0, n) and none twice in a row; conditional: (n, k). Columns of the
+// result ascend in each row; p_ij and p_ji have the same bits.
+JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads);
+
+}  // namespace pixelsne

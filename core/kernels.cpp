@@ -1,0 +1,246 @@
+// See kernels.hpp. Compiled once per instruction set with PIXELSNE_ISA set to its name.
+// What differs between lanes never mixes before a loop has ended, so sums have a fixed order.
+#include "kernels.hpp"
+
+#include <math.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace pixelsne {
+namespace PIXELSNE_ISA {
+namespace {
+
+#include "lanes.hpp"
+
+void squared_distances(const float* const* queries, const float* panel, std::size_t dimensions,
+                       const float* limits, float* out, bool* any_within) {
+    constexpr std::size_t kVectors = kPanelPoints / kLanes;
+    Floats sums[kTileQueries][kVectors];
+    for (auto& row : sums) {
+        for (Floats& part : row) part = Floats{};
+    }
+    for (std::size_t axis = 0; axis < dimensions; ++axis) {
+        Floats points[kVectors];
+        for (std::size_t part = 0; part < kVectors; ++part) {
+            points[part] = load(panel + axis * kPanelPoints + part * kLanes);
+        }
+        for (std::size_t query = 0; query < kTileQueries; ++query) {
+            for (std::size_t part = 0; part < kVectors; ++part) {
+                const Floats difference = points[part] - queries[query][axis];
+                sums[query][part] += difference * difference;
+            }
+        }
+    }
+    for (std::size_t query = 0; query < kTileQueries; ++query) {
+        Integers within = {};
+        for (std::size_t part = 0; part < kVectors; ++part) {
+            store(out + query * kPanelPoints + part * kLanes, sums[query][part]);
+            within |= sums[query][part] <= limits[query];
+        }
+        any_within[query] = any(within);
+    }
+}
+
+float squared_distance(const float* first, const float* second, std::size_t dimensions) {
+    Floats sums = {};
+    std::size_t axis = 0;
+    for (; axis + kLanes <= dimensions; axis += kLanes) {
+        const Floats difference = load(first + axis) - load(second + axis);
+        sums += difference * difference;
+    }
+    float total = 0.0f;
+    for (int lane = 0; lane < kLanes; ++lane) total += sums[lane];
+    for (; axis < dimensions; ++axis) {
+        const float difference = first[axis] - second[axis];
+        total += difference * difference;
+    }
+    return total;
+}
+
+// Pulls of kLanes edges, added to force_x and force_y lane by lane.
+inline void pull(const std::int32_t* columns, Floats values, const float* positions, float x, float y,
+                 Floats& force_x, Floats& force_y) {
+    Floats other_x;
+    Floats other_y;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const float* other = positions + 2 * static_cast<std::size_t>(columns[lane]);
+        other_x[lane] = other[0];
+        other_y[lane] = other[1];
+    }
+    const Floats dx = x - other_x;
+    const Floats dy = y - other_y;
+    const Floats weight = values / (1.0f + dx * dx + dy * dy);
+    force_x += weight * dx;
+    force_y += weight * dy;
+}
+
+void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
+                const float* positions, std::size_t begin, std::size_t end, float* force) {
+    for (std::size_t row = begin; row < end; ++row) {
+        const float x = positions[2 * row];
+        const float y = positions[2 * row + 1];
+        Floats force_x = {};
+        Floats force_y = {};
+        std::int64_t edge = offsets[row];
+        const std::int64_t last = offsets[row + 1];
+        for (; edge + kLanes <= last; edge += kLanes) {
+            pull(columns + edge, load(values + edge), positions, x, y, force_x, force_y);
+        }
+        if (edge < last) {  // the rest, filled up with edges of weight 0 to the point itself
+            std::int32_t rest[kLanes];
+            Floats weights = {};
+            for (int lane = 0; lane < kLanes; ++lane) {
+                const bool real = edge + lane < last;
+                rest[lane] = real ? columns[edge + lane] : static_cast<std::int32_t>(row);
+                weights[lane] = real ? values[edge + lane] : 0.0f;
+            }
+            pull(rest, weights, positions, x, y, force_x, force_y);
+        }
+        force[2 * row] = static_cast<float>(sum(force_x));
+        force[2 * row + 1] = static_cast<float>(sum(force_y));
+    }
+}
+
+// kLanes points that are neighbors in the order of the arrays; a last, short group repeats its first.
+struct Group {
+    Floats x, y;
+    Integers self;
+    int filled;
+
+    Group(const float* xs, const float* ys, std::size_t begin, std::size_t end) {
+        filled = end - begin < static_cast<std::size_t>(kLanes) ? static_cast<int>(end - begin) : kLanes;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const std::size_t point = begin + static_cast<std::size_t>(lane < filled ? lane : 0);
+            x[lane] = xs[point];
+            y[lane] = ys[point];
+            self[lane] = static_cast<std::int32_t>(point);
+        }
+    }
+};
+
+// Points in the lanes, all others one after the other; after every tile the lanes' float sums go
+// into doubles, so that a sum over a million terms loses nothing.
+double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::size_t begin, std::size_t end,
+                       float* push) {
+    constexpr std::size_t kTile = 256;
+    double normalizer = 0.0;
+    for (std::size_t first = begin; first < end; first += kLanes) {
+        const Group group(xs, ys, first, end);
+        double total_x[kLanes] = {};
+        double total_y[kLanes] = {};
+        double total_z[kLanes] = {};
+        for (std::size_t tile = 0; tile < n; tile += kTile) {
+            const std::size_t tile_end = tile + kTile < n ? tile + kTile : n;
+            Floats sum_x = {};
+            Floats sum_y = {};
+            Floats sum_z = {};
+            for (std::size_t other = tile; other < tile_end; ++other) {
+                const Floats dx = group.x - xs[other];
+                const Floats dy = group.y - ys[other];
+                const Integers others = group.self != static_cast<std::int32_t>(other);
+                const Floats closeness = where(others, 1.0f / (1.0f + dx * dx + dy * dy));
+                const Floats squared = closeness * closeness;
+                sum_z += closeness;
+                sum_x += squared * dx;
+                sum_y += squared * dy;
+            }
+            for (int lane = 0; lane < kLanes; ++lane) {
+                total_x[lane] += sum_x[lane];
+                total_y[lane] += sum_y[lane];
+                total_z[lane] += sum_z[lane];
+            }
+        }
+        for (int lane = 0; lane < group.filled; ++lane) {
+            float* target = push + 2 * (first + static_cast<std::size_t>(lane));
+            target[0] = static_cast<float>(total_x[lane]);
+            target[1] = static_cast<float>(total_y[lane]);
+            normalizer += total_z[lane];
+        }
+    }
+    return normalizer;
+}
+
+// Neighbors in Morton order walk the tree together, one to a lane. Each lane decides for itself: once
+// it has used a cell it sleeps until the walk has left that cell (`resume`). The walk enters a cell's
+// children when any lane that is awake cannot use the cell.
+double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float* xs, const float* ys,
+                      std::size_t begin, std::size_t end, float* push) {
+    double normalizer = 0.0;
+    const std::int32_t never = static_cast<std::int32_t>(cell_count);
+    for (std::size_t first = begin; first < end; first += kLanes) {
+        const Group group(xs, ys, first, end);
+        Integers resume = {};
+        for (int lane = group.filled; lane < kLanes; ++lane) resume[lane] = never;
+        Floats sum_x = {};
+        Floats sum_y = {};
+        Floats sum_z = {};
+        for (std::int32_t place = 0; place < never;) {
+            const TreeCell& cell = cells[place];
+            const Floats dx = group.x - cell.x;
+            const Floats dy = group.y - cell.y;
+            const Floats squared = dx * dx + dy * dy;
+            const Integers awake = resume <= place;
+            const Integers outside = (group.self < cell.begin) | (group.self >= cell.end);
+            const Integers used = awake & outside & (squared > cell.reach);
+            const Floats closeness = where(used, 1.0f / (1.0f + squared));
+            const Floats weight = cell.count * closeness;
+            const Floats squared_weight = weight * closeness;
+            sum_z += weight;
+            sum_x += squared_weight * dx;
+            sum_y += squared_weight * dy;
+            resume = used ? Integers{} + cell.skip : resume;
+            place = any(awake & ~used) ? place + 1 : cell.skip;
+        }
+        for (int lane = 0; lane < group.filled; ++lane) {
+            float* target = push + 2 * (first + static_cast<std::size_t>(lane));
+            target[0] = sum_x[lane];
+            target[1] = sum_y[lane];
+            normalizer += sum_z[lane];
+        }
+    }
+    return normalizer;
+}
+
+// The delta-bar-delta rule of t-SNE: a coordinate that keeps its direction gains speed.
+inline float gain_after(float gain, float gradient, float velocity) {
+    const bool turned = (gradient > 0.0f) == (velocity > 0.0f);
+    const float changed = turned ? gain * 0.8f : gain + 0.2f;
+    return changed < 0.01f ? 0.01f : changed;
+}
+
+void step(const StepSettings& settings, const float* attraction, const float* push, std::size_t begin,
+          std::size_t end, float* positions, float* velocity, float* gains, double* sums) {
+    const float limit = settings.step_limit;
+    double sum_x = 0.0;
+    double sum_y = 0.0;
+    for (std::size_t point = begin; point < end; ++point) {
+        float move[2];
+        for (int axis = 0; axis < 2; ++axis) {
+            const std::size_t place = 2 * point + static_cast<std::size_t>(axis);
+            const float gradient = 4.0f * (settings.exaggeration * attraction[place] - push[place] * settings.inverse_normalizer);
+            gains[place] = gain_after(gains[place], gradient, velocity[place]);
+            move[axis] = settings.momentum * velocity[place] - settings.learning_rate * gains[place] * gradient;
+        }
+        const float length = sqrtf(move[0] * move[0] + move[1] * move[1]);
+        const float scale = length > limit ? limit / length : 1.0f;
+        for (int axis = 0; axis < 2; ++axis) {
+            const std::size_t place = 2 * point + static_cast<std::size_t>(axis);
+            velocity[place] = scale * move[axis];
+            positions[place] += velocity[place];
+        }
+        sum_x += positions[2 * point];
+        sum_y += positions[2 * point + 1];
+    }
+    sums[0] = sum_x;
+    sums[1] = sum_y;
+}
+
+}  // namespace
+
+extern const Kernels table;
+const Kernels table = {PIXELSNE_ISA_NAME, squared_distances, squared_distance, attraction,
+                       exact_repulsion,   tree_repulsion,    step};
+
+}  // namespace PIXELSNE_ISA
+}  // namespace pixelsne

@@ -1,0 +1,76 @@
+// The loops that must run at vector speed.
+//
+// kernels.cpp is compiled once per instruction set, each time into a namespace of its own; kernels()
+// returns the table of the best set this processor has. PIXELSNE_SIMD=baseline|avx2|avx512 in the
+// environment forces one, for tests. This header must stay free of the standard library's inline
+// functions beyond plain types: a function compiled for AVX2 and merged by the linker would crash
+// older processors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pixelsne {
+
+// One cell of a quadtree. Cells lie in preorder: the children of a cell follow it, and `skip` is the
+// first cell after all of them, so a walk needs no stack. A leaf has skip == its own place + 1.
+struct TreeCell {
+    float x, y;           // center, embedding units: of mass or of the cell
+    float count;          // points inside
+    float reach;          // squared distance beyond which the cell may stand for its points
+    std::int32_t begin;   // the points inside, in Morton order: begin <= place < end
+    std::int32_t end;
+    std::int32_t skip;
+    std::int32_t level;   // 0 is the root
+};
+
+// Always used, whatever the distance: reach of a leaf.
+constexpr float kLeafReach = -1.0f;
+
+// Queries and points of one squared_distances call.
+constexpr std::size_t kTileQueries = 6;
+constexpr std::size_t kPanelPoints = 16;
+
+struct StepSettings {
+    float exaggeration;
+    float inverse_normalizer;
+    float learning_rate;
+    float momentum;
+    float step_limit;  // embedding units; infinity = none
+};
+
+struct Kernels {
+    const char* name;
+
+    // queries: 6 rows of d floats; panel: (d, 16), points in columns, on a 64-byte border; out: (6, 16).
+    // any_within[q] tells whether a point lies within limits[q]. Sums run over d in order, so the
+    // distance of a pair has the same bits wherever the pair turns up.
+    void (*squared_distances)(const float* const* queries, const float* panel, std::size_t dimensions,
+                              const float* limits, float* out, bool* any_within);
+
+    float (*squared_distance)(const float* first, const float* second, std::size_t dimensions);
+
+    // force[i] = sum over j of p_ij (y_i - y_j) / (1 + d2), for rows begin <= i < end of a CSR matrix.
+    void (*attraction)(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
+                       const float* positions, std::size_t begin, std::size_t end, float* force);
+
+    // push[i] = sum over j of (y_i - y_j) / (1 + d2)^2 for begin <= i < end against all n points, given
+    // as xs and ys. Returns the sum over these i of sum over j != i of 1 / (1 + d2).
+    double (*exact_repulsion)(const float* xs, const float* ys, std::size_t n, std::size_t begin,
+                              std::size_t end, float* push);
+
+    // The same sums, with a quadtree standing for the points. Points and push are in Morton order:
+    // xs, ys, and push (n, 2). A point's own leaf is left out.
+    double (*tree_repulsion)(const TreeCell* cells, std::size_t cell_count, const float* xs, const float* ys,
+                             std::size_t begin, std::size_t end, float* push);
+
+    // One step of gradient descent with gains and momentum for points begin <= i < end, in place;
+    // all arrays (n, 2). sums (2) receives the sums of the new positions.
+    void (*step)(const StepSettings& settings, const float* attraction, const float* push,
+                 std::size_t begin, std::size_t end, float* positions, float* velocity, float* gains,
+                 double* sums);
+};
+
+const Kernels& kernels();
+
+}  // namespace pixelsne

@@ -1,0 +1,11 @@
+// Every point compared with every other.
+#pragma once
+
+#include "../progress_token.hpp"
+#include "neighbor_table.hpp"
+
+namespace pixelsne {
+
+void find_exact_neighbors(Points points, int threads, ProgressToken& token, NeighborTable table);
+
+}  // namespace pixelsne

@@ -1,0 +1,27 @@
+// What every neighbor search fills.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "../array_view.hpp"
+#include "nearest_list.hpp"
+
+namespace pixelsne {
+
+// Row i: the k nearest points to i in order, never i itself; ties go to the smaller index.
+struct NeighborTable {
+    ArrayView<std::int32_t> indices;  // (n, k)
+    ArrayView<float> distances;       // (n, k), not squared
+
+    std::size_t k() const { return indices.columns; }
+
+    void write_row(std::size_t row, const std::uint64_t* keys) {
+        for (std::size_t rank = 0; rank < k(); ++rank) {
+            indices.row(row)[rank] = static_cast<std::int32_t>(key_index(keys[rank]));
+            distances.row(row)[rank] = std::sqrt(key_distance(keys[rank]));
+        }
+    }
+};
+
+}  // namespace pixelsne

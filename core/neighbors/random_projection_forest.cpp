@@ -1,0 +1,118 @@
+#include "random_projection_forest.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "../parallel_for.hpp"
+#include "gather_rows.hpp"
+#include "key_rows.hpp"
+#include "neighbor_exploring.hpp"
+#include "projection_tree.hpp"
+
+namespace pixelsne {
+namespace {
+
+constexpr std::size_t kRowsPerChunk = 16 * kQueriesPerBlock;
+
+constexpr std::size_t kSmallestLeaf = 128;
+
+// Exploring ends when a round replaces less than this share of all neighbors.
+constexpr double kFewChanges = 0.01;
+
+// Leaves that hold points of the block, those with the most first: (points of the block, tree, leaf).
+using LeafVote = std::tuple<std::int32_t, std::uint32_t, std::uint32_t>;
+
+void add_leaves(const std::vector<ProjectionTree>& trees, std::size_t begin, std::size_t end, std::size_t wanted,
+                std::vector<LeafVote>& votes, CandidateSet& candidates) {
+    votes.clear();
+    for (std::uint32_t tree = 0; tree < trees.size(); ++tree) {
+        const std::size_t first_vote = votes.size();
+        for (std::size_t row = begin; row < end; ++row) votes.emplace_back(-1, tree, trees[tree].leaf_of[row]);
+        std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first_vote), votes.end());
+        std::size_t distinct = first_vote;
+        for (std::size_t vote = first_vote + 1; vote < votes.size(); ++vote) {
+            if (std::get<2>(votes[vote]) == std::get<2>(votes[distinct])) {
+                --std::get<0>(votes[distinct]);
+            } else {
+                votes[++distinct] = votes[vote];
+            }
+        }
+        votes.resize(distinct + 1);
+    }
+    std::sort(votes.begin(), votes.end());
+    for (const auto& [count, tree, leaf] : votes) {
+        if (candidates.rows().size() >= wanted) break;
+        const ProjectionTree& grown = trees[tree];
+        for (std::uint32_t place = grown.leaf_begin[leaf]; place < grown.leaf_begin[leaf + 1]; ++place) candidates.add(grown.order[place]);
+    }
+}
+
+// All rows of a block lie in one leaf of the first tree or in two that touch; both are candidates, so
+// that every point finds k others.
+void add_own_leaves(const ProjectionTree& tree, std::size_t begin, std::size_t end, CandidateSet& candidates) {
+    const std::uint32_t first = tree.leaf_begin[tree.leaf_of[begin]];
+    const std::uint32_t last = tree.leaf_begin[tree.leaf_of[end - 1] + 1];
+    for (std::uint32_t row = first; row < last; ++row) candidates.add(row);
+}
+
+std::vector<ProjectionTree> grow_forest(Points points, std::size_t leaf_size, const ForestSettings& settings, int threads, ProgressToken& token) {
+    std::vector<ProjectionTree> trees(settings.trees - 1);
+    run_chunks(trees.size(), threads, [&](std::size_t tree) {
+        trees[tree] = grow_projection_tree(points, leaf_size, settings.seed, tree + 1);
+        token.advance(points.rows / 8);
+    });
+    return trees;
+}
+
+}  // namespace
+
+void find_forest_neighbors(Points points, const ForestSettings& settings, int threads, ProgressToken& token, NeighborTable table) {
+    const std::size_t n = points.rows;
+    const std::size_t k = table.k();
+    const std::size_t leaf_size = std::max<std::size_t>(kSmallestLeaf, 2 * (k + 1));  // half a leaf still holds k others
+    token.expect(n + settings.rounds * n + (settings.trees - 1) * (n / 8));
+
+    // Everything happens in the order of the first tree: what is near is then near in memory, too.
+    ProjectionTree first = grow_projection_tree(points, leaf_size, settings.seed, 0);
+    const std::vector<std::uint32_t> original = first.order;
+    const std::vector<float> gathered = gather_rows(points, original, threads);
+    const Points sorted{gathered.data(), n, points.columns};
+    for (std::uint32_t leaf = 0; leaf < first.leaves(); ++leaf) {
+        std::fill(first.leaf_of.begin() + first.leaf_begin[leaf], first.leaf_of.begin() + first.leaf_begin[leaf + 1], leaf);
+    }
+    KeyRows rows(n * k);
+    {
+        const std::vector<ProjectionTree> trees = grow_forest(sorted, leaf_size, settings, threads, token);
+        parallel_for(n, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t) {
+            BlockSearch search(sorted);
+            std::vector<LeafVote> votes;
+            for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
+                const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
+                add_own_leaves(first, begin, end, search.candidates());
+                add_leaves(trees, begin, end, settings.candidates, votes, search.candidates());
+                search.fill(begin, end, k, nullptr, rows);
+            }
+            token.advance(chunk_end - chunk_begin);
+        });
+    }
+    KeyRows better(settings.rounds > 0 ? n * k : 0);
+    for (std::size_t round = 0; round < settings.rounds; ++round) {
+        const double fresh = explore_neighbors(sorted, k, settings.reach, threads, token, rows, better);
+        rows.swap(better);
+        if (fresh < kFewChanges) break;
+    }
+    KeyRows().swap(better);
+    parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+        std::vector<std::uint64_t> keys(k);
+        for (std::size_t row = begin; row < end; ++row) {
+            for (std::size_t rank = 0; rank < k; ++rank) {
+                const std::uint64_t key = rows[row * k + rank];
+                keys[rank] = candidate_key(key_distance(key), original[key_index(key)]);
+            }
+            std::sort(keys.begin(), keys.end());
+            table.write_row(original[row], keys.data());
+        }
+    });
+}
+
+}  // namespace pixelsne

@@ -1,0 +1,123 @@
+#include "parallel_for.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+namespace pixelsne {
+namespace {
+
+// One run_chunks call. It lives on the caller's stack, so no helper may touch it once the caller
+// has seen helpers_inside == 0 with the job off the list.
+struct Job {
+    const std::function<void(std::size_t)>& body;
+    const std::size_t chunks;
+    const int helpers_wanted;
+    int helpers_joined = 0;  // guarded by the pool's mutex
+    int helpers_inside = 0;  // guarded by the pool's mutex
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr error;  // guarded by the pool's mutex
+
+    Job(const std::function<void(std::size_t)>& body, std::size_t chunks, int helpers_wanted)
+        : body(body), chunks(chunks), helpers_wanted(helpers_wanted) {}
+};
+
+class ThreadPool {
+public:
+    void run(Job& job) {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            while (static_cast<int>(workers_.size()) < job.helpers_wanted) {
+                workers_.emplace_back([this] { serve(); });
+            }
+            jobs_.push_back(&job);
+        }
+        wake_.notify_all();
+        work_on(job);
+        std::unique_lock<std::mutex> lock(mutex_);
+        jobs_.remove(&job);
+        left_.wait(lock, [&] { return job.helpers_inside == 0; });
+        if (job.error) std::rethrow_exception(job.error);
+    }
+
+private:
+    void work_on(Job& job) {
+        for (std::size_t chunk; (chunk = job.next.fetch_add(1)) < job.chunks;) {
+            try {
+                job.body(chunk);
+            } catch (...) {
+                job.next.store(job.chunks);
+                std::lock_guard<std::mutex> lock(mutex_);
+                if (!job.error) job.error = std::current_exception();
+            }
+        }
+    }
+
+    Job* open_job() {
+        for (Job* job : jobs_) {
+            if (job->helpers_joined < job->helpers_wanted && job->next.load() < job->chunks) return job;
+        }
+        return nullptr;
+    }
+
+    void serve() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (true) {
+            Job* job = nullptr;
+            wake_.wait(lock, [&] { return (job = open_job()) != nullptr; });
+            ++job->helpers_joined;
+            ++job->helpers_inside;
+            lock.unlock();
+            work_on(*job);
+            lock.lock();
+            if (--job->helpers_inside == 0) left_.notify_all();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::condition_variable left_;
+    std::list<Job*> jobs_;
+    std::vector<std::thread> workers_;
+};
+
+// The pool is never destroyed: its threads sleep until the process ends. A forked child has none of
+// its parent's threads, so it gets a pool of its own.
+ThreadPool& thread_pool() {
+    static std::mutex creation;
+    static ThreadPool* pool = nullptr;
+#ifdef _WIN32
+    const long process = 0;
+#else
+    const long process = static_cast<long>(getpid());
+#endif
+    static long owner = -1;
+    std::lock_guard<std::mutex> lock(creation);
+    if (pool == nullptr || owner != process) {
+        pool = new ThreadPool;
+        owner = process;
+    }
+    return *pool;
+}
+
+}  // namespace
+
+void run_chunks(std::size_t chunks, int threads, const std::function<void(std::size_t)>& body) {
+    const int helpers = static_cast<int>(std::min<std::size_t>(chunks, static_cast<std::size_t>(std::max(threads, 1)))) - 1;
+    if (helpers <= 0) {
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) body(chunk);
+        return;
+    }
+    Job job(body, chunks, helpers);
+    thread_pool().run(job);
+}
+
+}  // namespace pixelsne

@@ -1,0 +1,31 @@
+// The only threading code of the core.
+//
+// Work is cut into fixed chunks that depend on the amount of work alone, never on the number of
+// threads; threads only decide who runs which chunk. A caller that keeps one result per chunk and
+// combines them in chunk order therefore gets the same bits at any thread count.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+
+namespace pixelsne {
+
+// Runs body(chunk) for every chunk in [0, chunks), on at most `threads` threads, the caller's
+// included. The first exception thrown by a body is thrown again here, after all threads left.
+void run_chunks(std::size_t chunks, int threads, const std::function<void(std::size_t)>& body);
+
+inline std::size_t chunk_count(std::size_t count, std::size_t chunk_size) {
+    return (count + chunk_size - 1) / chunk_size;
+}
+
+// Runs body(begin, end, chunk) over [0, count) in chunks of chunk_size.
+template <class Body>
+void parallel_for(std::size_t count, std::size_t chunk_size, int threads, Body&& body) {
+    run_chunks(chunk_count(count, chunk_size), threads, [&](std::size_t chunk) {
+        const std::size_t begin = chunk * chunk_size;
+        body(begin, std::min(count, begin + chunk_size), chunk);
+    });
+}
+
+}  // namespace pixelsne

@@ -1,0 +1,39 @@
+// What a long call shares with Python while it runs: how far it is, and whether to give up.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <stdexcept>
+
+namespace pixelsne {
+
+struct Cancelled : std::runtime_error {
+    Cancelled() : std::runtime_error("cancelled") {}
+};
+
+class ProgressToken {
+public:
+    // Announces more work, in units of the caller's choice.
+    void expect(std::uint64_t units) { expected_.fetch_add(units); }
+
+    // Reports finished work; throws Cancelled once somebody asked to stop.
+    void advance(std::uint64_t units) {
+        if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
+        done_.fetch_add(units, std::memory_order_relaxed);
+    }
+
+    void cancel() { cancelled_.store(true); }
+    bool cancelled() const { return cancelled_.load(); }
+
+    double fraction() const {
+        const auto expected = expected_.load();
+        return expected == 0 ? 0.0 : static_cast<double>(done_.load()) / static_cast<double>(expected);
+    }
+
+private:
+    std::atomic<std::uint64_t> expected_{0};
+    std::atomic<std::uint64_t> done_{0};
+    std::atomic<bool> cancelled_{false};
+};
+
+}  // namespace pixelsne

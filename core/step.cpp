@@ -1,0 +1,74 @@
+#include "step.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "parallel_for.hpp"
+
+namespace pixelsne {
+namespace {
+
+constexpr std::size_t kPointsPerChunk = 4096;
+
+void include(const float* position, Bounds& bounds) {
+    for (int axis = 0; axis < 2; ++axis) {
+        bounds.low[axis] = position[axis] < bounds.low[axis] ? position[axis] : bounds.low[axis];
+        bounds.high[axis] = position[axis] > bounds.high[axis] ? position[axis] : bounds.high[axis];
+    }
+}
+
+Bounds empty_bounds() {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return Bounds{{kInfinity, kInfinity}, {-kInfinity, -kInfinity}};
+}
+
+Bounds combine(const std::vector<Bounds>& parts) {
+    Bounds whole = empty_bounds();
+    for (const Bounds& part : parts) {
+        for (int axis = 0; axis < 2; ++axis) {
+            whole.low[axis] = std::fmin(whole.low[axis], part.low[axis]);
+            whole.high[axis] = std::fmax(whole.high[axis], part.high[axis]);
+        }
+    }
+    return whole;
+}
+
+}  // namespace
+
+Bounds find_bounds(Positions positions, int threads) {
+    std::vector<Bounds> parts(chunk_count(positions.rows, kPointsPerChunk), empty_bounds());
+    parallel_for(positions.rows, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+        for (std::size_t point = begin; point < end; ++point) include(positions.row(point), parts[chunk]);
+    });
+    return combine(parts);
+}
+
+Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state) {
+    const std::size_t n = state.positions.rows;
+    const std::size_t chunks = chunk_count(n, kPointsPerChunk);
+    std::vector<double> sums(2 * chunks);
+    const Kernels& kernel = kernels();
+    parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+        kernel.step(settings, attraction.data, push.data, begin, end, state.positions.data, state.velocity.data,
+                    state.gains.data, &sums[2 * chunk]);
+    });
+    double totals[2] = {0.0, 0.0};
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        totals[0] += sums[2 * chunk];
+        totals[1] += sums[2 * chunk + 1];
+    }
+    const float center[2] = {static_cast<float>(totals[0] / static_cast<double>(n)), static_cast<float>(totals[1] / static_cast<double>(n))};
+    std::vector<Bounds> parts(chunks, empty_bounds());
+    parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+        for (std::size_t point = begin; point < end; ++point) {
+            float* position = state.positions.row(point);
+            position[0] -= center[0];
+            position[1] -= center[1];
+            include(position, parts[chunk]);
+        }
+    });
+    return combine(parts);
+}
+
+}  // namespace pixelsne

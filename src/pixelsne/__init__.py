@@ -1,0 +1,39 @@
+"""Maps of high-dimensional data, computed in screen space.
+
+>>> from pixelsne import PixelSNE
+>>> model = PixelSNE(resolution=(1024, 768), random_state=0)
+
+`PixelSNE` is the estimator; `pixelsne.quality` measures how good a map is.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pixelsne.descent import Snapshot
+    from pixelsne.estimator import PixelSNE
+    from pixelsne.screen import Screen
+
+__version__ = "0.1.0"
+
+# Public names and where they live. They are imported when first used, so that `import pixelsne` costs
+# next to nothing.
+_HOMES = {
+    "PixelSNE": "pixelsne.estimator",
+    "Screen": "pixelsne.screen",
+    "Snapshot": "pixelsne.descent",
+    "quality": "pixelsne.quality",
+}
+
+__all__ = ["PixelSNE", "Screen", "Snapshot", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pixelsne' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    return home if _HOMES[name] == f"{__name__}.{name}" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

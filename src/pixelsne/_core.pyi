@@ -1,0 +1,91 @@
+"""The C++ core. Every function checks shapes and dtypes, and releases the GIL while it works.
+
+`threads` never changes a result. Arrays must be C-contiguous and of exactly the dtype named here.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Indices = NDArray[np.int32]
+Bounds = tuple[float, float, float, float]  # low x, low y, high x, high y
+
+instruction_set: str
+
+class Cancelled(Exception): ...  # noqa: N818 - it is not an error
+
+class ProgressToken:
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+    @property
+    def fraction(self) -> float: ...
+
+# points (n, d) -> indices (n, k), distances (n, k)
+def exact_neighbors(points: Floats, k: int, token: ProgressToken, threads: int) -> tuple[Indices, Floats]: ...
+def vp_tree_neighbors(
+    points: Floats, k: int, seed: int, token: ProgressToken, threads: int
+) -> tuple[Indices, Floats]: ...
+def rp_forest_neighbors(
+    points: Floats,
+    k: int,
+    seed: int,
+    trees: int,
+    candidates: int,
+    rounds: int,
+    reach: int,
+    token: ProgressToken,
+    threads: int,
+) -> tuple[Indices, Floats]: ...
+
+# distances (n, k) -> conditional affinities (n, k), rows sum to 1
+def conditional_affinities(distances: Floats, perplexities: list[float], threads: int) -> Floats: ...
+
+# -> offsets (n + 1), columns, values of the symmetric P
+def joint_affinities(
+    indices: Indices, distances: Floats, perplexities: list[float], threads: int
+) -> tuple[NDArray[np.int64], Indices, Floats]: ...
+
+class Attraction:
+    def __init__(self, offsets: NDArray[np.int64], columns: Indices, values: Floats) -> None: ...
+    def forces(self, positions: Floats, force: Floats, threads: int) -> None: ...
+    # -> sum of p log(p (1 + d2)), sum of p
+    def divergence(self, positions: Floats, threads: int) -> tuple[float, float]: ...
+
+# All repulsions write push (n, 2) and return the normalizer.
+def exact_repulsion(positions: Floats, push: Floats, threads: int) -> float: ...
+
+class TreeRepulsion:
+    def __init__(self) -> None: ...
+    def barnes_hut(self, positions: Floats, theta: float, push: Floats, threads: int) -> float: ...
+    def pixel_tree(
+        self,
+        positions: Floats,
+        origin: tuple[float, float],
+        unit_per_pixel: tuple[float, float],
+        resolution: tuple[int, int],
+        theta: float,
+        center: str,
+        push: Floats,
+        threads: int,
+    ) -> float: ...
+    # (cells, 4) of the last tree: level, first point, point after the last, next cell outside it
+    def cells(self) -> Indices: ...
+
+def bounds(positions: Floats, threads: int) -> Bounds: ...
+
+# Moves positions, velocity and gains in place and recenters the map; returns its bounds.
+def step(
+    positions: Floats,
+    velocity: Floats,
+    gains: Floats,
+    attraction: Floats,
+    push: Floats,
+    exaggeration: float,
+    normalizer: float,
+    learning_rate: float,
+    momentum: float,
+    step_limit: float,
+    threads: int,
+) -> Bounds: ...

@@ -1,0 +1,33 @@
+"""The joint affinities P: how strongly each pair of points belongs together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelsne import _core
+from pixelsne.neighbors import Neighbors
+
+
+@dataclass(frozen=True)
+class Affinities:
+    """A symmetric sparse matrix by rows that sums to 1.
+
+    Row i holds columns[offsets[i]:offsets[i + 1]], ascending. scipy's matrices would widen the columns
+    to 64 bits as soon as there are 2^31 values.
+    """
+
+    offsets: NDArray[np.int64]  # (n + 1)
+    columns: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def joint_affinities(neighbors: Neighbors, perplexities: tuple[float, ...], threads: int) -> Affinities:
+    """Stage 3: P = (C + C^T) / 2n, with C the Gaussian kernels calibrated to the perplexities."""
+    joint = _core.joint_affinities(neighbors.indices, neighbors.distances, list(perplexities), threads)
+    for array in joint:
+        array.flags.writeable = False  # the core has checked them and trusts them from now on
+    return Affinities(*joint)

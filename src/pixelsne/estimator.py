@@ -1,0 +1,224 @@
+"""PixelSNE: the scikit-learn contract."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from pixelsne.arrays import AnyArray, Placed
+from pixelsne.descent import Snapshot, StoppedBy
+from pixelsne.embedding import Embedding
+from pixelsne.pipeline import Run
+from pixelsne.settings import PRESETS, check_choice, check_settings
+
+Listener = Callable[[Snapshot], object]
+
+
+class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A map of high-dimensional data, optimized in screen space.
+
+    Parameters
+    ----------
+    resolution : int or (int, int), default=1024
+        Side of the screen in pixels, or (width, height), 1 to 65,536.
+    perplexity : float or sequence of float, default=30.0
+        Effective number of neighbors; of a sequence, the mean of the kernels is taken. Lowered with a
+        warning where there are too few points.
+    n_neighbors : int, "all" or None, default=None
+        Neighbors looked up for each point; None is three times the perplexity.
+    neighbors : {"auto", "exact", "vp-tree", "rp-forest"}, default="auto"
+        The search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" finds nearly all.
+    repulsion : {"auto", "exact", "barnes-hut", "pixel-tree"}, default="auto"
+        The method for the forces between all points: all pairs (t-SNE), a quadtree over the data (BH-SNE),
+        or a quadtree whose leaves are pixels (PixelSNE).
+    theta : float, default=0.5
+        Accuracy of the two trees: a cell stands for its points when width / distance < theta.
+    center : {"mass", "cell"}, default="mass"
+        Where a cell of the pixel tree pushes from: its center of mass, or its midpoint as in the paper.
+    aspect : {"fill", "equal"}, default="fill"
+        Whether both axes fill the screen, or share one scale.
+    n_pca : int or None, default=50
+        Input with more columns is first reduced to this many principal components; None = never.
+    init : {"pca", "random"} or array (n, 2), default="pca"
+        The start.
+    early_exaggeration, early_exaggeration_iter : float, int, default=12.0, 250
+        Factor on the affinities for the first iterations, and how many these are.
+    exaggeration : float, default=1.0
+        Factor on the affinities afterwards.
+    learning_rate : "auto", float or (float, float), default="auto"
+        Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late).
+    momentum : "auto", float or (float, float), default="auto"
+        A pair is (early, late).
+    step_limit : float or None, default=5.0
+        No point moves farther than this in one iteration, in embedding units.
+    max_iter : int, default=1000
+        A limit; exaggerated iterations included.
+    tol : float, default=1.0
+        The run ends when the median point has moved fewer pixels than this in 50 iterations; 0 = never.
+    random_state : int, RandomState or None, default=None
+        The same number gives the same map, bit for bit, whatever n_jobs is.
+    n_jobs : int or None, default=-1
+        Threads; -1 = all processors.
+    verbose : bool, default=False
+        Show one progress bar on stderr.
+    callback : callable or None, default=None
+        Called with a Snapshot after every iteration; returning True stops the run and keeps the map.
+
+    Attributes
+    ----------
+    embedding_ : array (n, 2) of float32
+        Screen coordinates, 0 <= x < width, 0 <= y < height, origin top left, y downward.
+    pixels_ : array (n, 2) of int32
+        The pixel each point lights up.
+    positions_ : array (n, 2) of float32
+        Embedding units: the kernel 1 / (1 + d^2) has width 1 here.
+    kl_divergence_ : float
+        Of the affinities without exaggeration; its normalizer is exact up to 50,000 points.
+    n_iter_, stopped_by_ : int, str
+        Iterations done, and what ended them: "max_iter", "tol", "callback" or "interrupt".
+    perplexity_ : float or tuple of float
+        The one used.
+    timings_ : dict
+        Seconds for "reduce", "neighbors", "affinities" and "descent".
+    history_ : dict of arrays
+        "iteration", "kl" and "moved" (pixels), every 50 iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pixelsne import PixelSNE
+    >>> points = np.random.default_rng(0).normal(size=(200, 5))
+    >>> model = PixelSNE(resolution=(640, 480), perplexity=10, max_iter=250, random_state=0)
+    >>> model.fit_transform(points).shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        resolution: int | tuple[int, int] = 1024,
+        *,
+        perplexity: float | Sequence[float] = 30.0,
+        n_neighbors: int | Literal["all"] | None = None,
+        neighbors: str = "auto",
+        repulsion: str = "auto",
+        theta: float = 0.5,
+        center: str = "mass",
+        aspect: str = "fill",
+        n_pca: int | None = 50,
+        init: str | ArrayLike = "pca",
+        early_exaggeration: float = 12.0,
+        early_exaggeration_iter: int = 250,
+        exaggeration: float = 1.0,
+        learning_rate: str | float | tuple[float, float] = "auto",
+        momentum: str | float | tuple[float, float] = "auto",
+        step_limit: float | None = 5.0,
+        max_iter: int = 1000,
+        tol: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = -1,
+        verbose: bool = False,
+        callback: Callable[[Snapshot], object] | None = None,
+    ) -> None:
+        self.resolution = resolution
+        self.perplexity = perplexity
+        self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
+        self.repulsion = repulsion
+        self.theta = theta
+        self.center = center
+        self.aspect = aspect
+        self.n_pca = n_pca
+        self.init = init
+        self.early_exaggeration = early_exaggeration
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.exaggeration = exaggeration
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.step_limit = step_limit
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> Self:
+        """One of the paper's systems as the paper runs it: "t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp"."""
+        return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002 - scikit-learn's names
+        """Computes the map. `y` is ignored."""
+        run = self._start(X)
+        stopped_by: StoppedBy | None = None
+        with ExitStack() as stack:
+            listeners = self._listeners(stack)
+            try:
+                for snapshot in stack.enter_context(closing(run.snapshots())):
+                    for listener in listeners:
+                        listener(snapshot)
+                    if self.callback is not None and self.callback(snapshot) is True:
+                        stopped_by = "callback"
+                        break
+            except KeyboardInterrupt:
+                if run.descent is None:
+                    raise
+                stopped_by = "interrupt"
+        self._learn(run.embedding(stopped_by))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Placed:  # noqa: N803 - scikit-learn's name
+        """Computes the map and returns `embedding_`."""
+        return self.fit(X, y).embedding_
+
+    def iter_fit(self, X: Any) -> Iterator[Snapshot]:  # noqa: N803 - scikit-learn's name
+        """As `fit`, yielding a Snapshot after every iteration; the map so far is kept when the loop ends."""
+        run = self._start(X)
+        stopped_by: StoppedBy | None = "callback"
+        try:
+            yield from run.snapshots()
+            stopped_by = None
+        finally:
+            if run.descent is not None:
+                self._learn(run.embedding(stopped_by))
+
+    def _start(self, X: Any) -> Run:  # noqa: N803 - scikit-learn's name
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        settings = check_settings(self.get_params(deep=False), seed)
+        values = self._check_input(X)
+        if not isinstance(settings.init, str) and len(settings.init) != len(values):
+            raise ValueError(f"init must have one row for each of the {len(values)} points, got {len(settings.init)}")
+        return Run(values, settings)
+
+    def _check_input(self, X: Any) -> AnyArray:  # noqa: N803 - scikit-learn's name
+        if np.asarray(X).dtype.kind in "USMm":
+            raise ValueError(f"X must hold numbers, got {np.asarray(X).dtype}; convert or leave out other columns")
+        return validate_data(self, X, dtype="numeric", ensure_min_samples=2)  # type: ignore[no-any-return]
+
+    def _listeners(self, stack: ExitStack) -> list[Listener]:
+        if not self.verbose:
+            return []
+        from pixelsne.progress import ProgressBar  # noqa: PLC0415 - rich is slow to import
+
+        return [stack.enter_context(ProgressBar()).show]
+
+    def _learn(self, embedding: Embedding) -> None:
+        self.positions_ = embedding.positions
+        self.embedding_ = embedding.placed
+        self.pixels_: NDArray[np.int32] = embedding.screen.pixels(embedding.positions)
+        self.kl_divergence_ = embedding.kl_divergence
+        self.n_iter_ = embedding.iterations
+        self.stopped_by_ = embedding.stopped_by
+        several = len(embedding.perplexity) > 1
+        self.perplexity_ = embedding.perplexity if several else embedding.perplexity[0]
+        self.timings_ = embedding.timings
+        self.history_ = {name: np.array(values) for name, values in vars(embedding.history).items()}
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2

@@ -1,0 +1,119 @@
+"""How good a map is.
+
+Every measure compares all pairs exactly. `k` may be a number or a sequence of numbers; of a sequence,
+results come in its order.
+"""
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pixelsne import _core, descent
+from pixelsne.affinities import Affinities
+from pixelsne.arrays import AnyArray
+from pixelsne.neighbors import find_neighbors
+from pixelsne.reduce import standardize
+from pixelsne.settings import check_count, check_threads, is_sequence
+
+Float64s = NDArray[np.float64]
+
+
+def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
+    rows = np.asarray(values)
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf" or len(rows) < 2 or rows.shape[1] < 1:  # noqa: PLR2004
+        raise ValueError(f"{name} must be numbers (rows, columns) with at least two rows, got {rows.dtype} {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    if n is not None and len(rows) != n:
+        raise ValueError(f"{name} must have {n} rows as the other argument has, got {len(rows)}")
+    return rows
+
+
+def _counts(k: Any, n: int) -> list[int]:
+    several = list(k) if is_sequence(k) else [k]
+    if not several:
+        raise ValueError("k must be a number or a sequence of numbers, got an empty one")
+    return [check_count("k", one, 1, n - 1) for one in several]
+
+
+def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
+    return find_neighbors(standardize(values), k, "exact", 0, check_threads(n_jobs)).indices
+
+
+def _shared(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many indices each row of two tables has in common."""
+    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
+    shared: NDArray[np.int64] = (both[:, 1:] == both[:, :-1]).sum(axis=1)
+    return shared
+
+
+@overload
+def point_precision(X: ArrayLike, embedding: ArrayLike, k: int, *, n_jobs: int | None = -1) -> Float64s: ...
+@overload
+def point_precision(
+    X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
+) -> Float64s: ...
+def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> Float64s:
+    """For each point, the share of its k nearest neighbors in X that are among its k nearest on the map.
+
+    (n), or (len(k), n) for a sequence: which points to distrust.
+    """
+    values = _rows("X", X)
+    placed = _rows("embedding", embedding, len(values))
+    counts = _counts(k, len(values))
+    high, low = _nearest(values, max(counts), n_jobs), _nearest(placed, max(counts), n_jobs)
+    shares = np.array([_shared(high[:, :count], low[:, :count]) / count for count in counts])
+    return shares if is_sequence(k) else shares[0]
+
+
+@overload
+def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: int, *, n_jobs: int | None = -1) -> float: ...
+@overload
+def neighborhood_precision(
+    X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
+) -> Float64s: ...
+def neighborhood_precision(
+    X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1
+) -> float | Float64s:
+    """The share of the k nearest neighbors in X that are among the k nearest on the map (Eq. nei_prec)."""
+    means: Float64s = np.mean(point_precision(X, embedding, k, n_jobs=n_jobs), axis=-1)
+    return means if is_sequence(k) else float(means)
+
+
+def _vote(classes: NDArray[np.intp], class_count: int) -> NDArray[np.intp]:
+    """The most frequent class of each row; of several, the one whose first member is nearest."""
+    n, k = classes.shape
+    flat = (classes + np.arange(n)[:, None] * class_count).ravel()
+    counts = np.bincount(flat, minlength=n * class_count).reshape(n, class_count)
+    best = np.take_along_axis(counts, classes, axis=1).argmax(axis=1)  # ranks ascend: the first wins
+    winners: NDArray[np.intp] = classes[np.arange(n), best]
+    return winners
+
+
+@overload
+def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: int, *, n_jobs: int | None = -1) -> float: ...
+@overload
+def knn_accuracy(
+    embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
+) -> Float64s: ...
+def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
+    """How often the majority of a point's k nearest points on the map has its label (leave one out)."""
+    placed = _rows("embedding", embedding)
+    names, classes = np.unique(np.asarray(labels), return_inverse=True)
+    if classes.shape != (len(placed),):
+        raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
+    counts = _counts(k, len(placed))
+    nearest = _nearest(placed, max(counts), n_jobs)
+    scores = np.array([np.mean(_vote(classes[nearest[:, :count]], len(names)) == classes) for count in counts])
+    return scores if is_sequence(k) else float(scores[0])
+
+
+def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int | None = -1) -> float:
+    """The cost t-SNE minimizes, with an exact normalizer. `positions` are in embedding units."""
+    rows = np.ascontiguousarray(_rows("positions", positions, len(affinities)), dtype=np.float32)
+    threads = check_threads(n_jobs)
+    attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
+    normalizer = _core.exact_repulsion(rows, np.empty_like(rows), threads)
+    return descent.kl_divergence(attraction, rows, normalizer, threads)

@@ -1,0 +1,79 @@
+"""How points push each other apart, by one of several methods.
+
+Contract: a method writes the push on every point, sum over j of (y_i - y_j) / (1 + d^2)^2, undivided and
+without the factor 4, and returns the normalizer Z.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pixelsne import _core
+from pixelsne.arrays import Positions
+from pixelsne.screen import Screen
+from pixelsne.settings import Settings
+
+Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
+
+# Up to here all pairs cost less than a tree (benchmarks/repulsion.py).
+EXACT_UP_TO = 2_000
+
+# Up to here an exact normalizer for the final KL takes about a second.
+EXACT_NORMALIZER_UP_TO = 50_000
+FINE_THETA = 0.2
+
+
+def repel_exactly(settings: Settings) -> Repulsion:
+    def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
+        return _core.exact_repulsion(positions, push, settings.threads)
+
+    return repel
+
+
+def repel_by_barnes_hut(settings: Settings) -> Repulsion:
+    tree = _core.TreeRepulsion()
+
+    def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
+        return tree.barnes_hut(positions, settings.theta, push, settings.threads)
+
+    return repel
+
+
+def repel_by_pixel_tree(settings: Settings) -> Repulsion:
+    tree = _core.TreeRepulsion()
+
+    def repel(positions: Positions, screen: Screen, push: Positions) -> float:
+        return tree.pixel_tree(
+            positions,
+            screen.origin,
+            screen.unit_per_pixel,
+            screen.resolution,
+            settings.theta,
+            settings.center,
+            push,
+            settings.threads,
+        )
+
+    return repel
+
+
+METHODS: dict[str, Callable[[Settings], Repulsion]] = {
+    "exact": repel_exactly,
+    "barnes-hut": repel_by_barnes_hut,
+    "pixel-tree": repel_by_pixel_tree,
+}
+
+
+def choose_repulsion(settings: Settings, n: int) -> Repulsion:
+    name = settings.repulsion
+    if name == "auto":
+        name = "exact" if n <= EXACT_UP_TO else "pixel-tree"
+    return METHODS[name](settings)
+
+
+def best_normalizer(positions: Positions, threads: int) -> float:
+    """Z exactly, or, where all pairs would take long, by a fine tree (within about 0.1 %)."""
+    push = np.empty_like(positions)
+    if len(positions) <= EXACT_NORMALIZER_UP_TO:
+        return _core.exact_repulsion(positions, push, threads)
+    return _core.TreeRepulsion().barnes_hut(positions, FINE_THETA, push, threads)

@@ -1,0 +1,57 @@
+"""The screen: where a position in embedding units lies in pixels."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pixelsne.arrays import Pixels, Placed, Positions
+
+Aspect = Literal["fill", "equal"]
+
+# The largest coordinate must stay below r, so the span is stretched by this much. The paper adds a
+# constant instead, which would be whole pixels while the map still spans a thousandth of a unit.
+STRETCH = 1e-6
+
+# Stands in for a span of zero: points on one spot all light up the first pixel.
+SMALLEST_SPAN = 1e-30
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A view of the map: z = (y - origin) / unit_per_pixel on each axis, 0 <= z < resolution.
+
+    `unit_per_pixel` is the root of the paper's beta (Eq. beta_scaling): its running product of
+    (gamma / r)^2 telescopes to (span / r)^2, so beta is derived from the positions in every iteration
+    and cannot drift.
+    """
+
+    origin: tuple[float, float]  # embedding units, of the top left corner
+    unit_per_pixel: tuple[float, float]
+    resolution: tuple[int, int]  # width, height
+
+    @classmethod
+    def around(
+        cls, bounds: tuple[float, float, float, float], resolution: tuple[int, int], aspect: Aspect
+    ) -> "Screen":
+        """The screen that shows all positions within bounds (low x, low y, high x, high y)."""
+        low, high = bounds[:2], bounds[2:]
+        units = tuple(
+            max(high[axis] - low[axis], SMALLEST_SPAN) * (1 + STRETCH) / resolution[axis] for axis in (0, 1)
+        )
+        if aspect == "equal":
+            units = (max(units), max(units))
+            low = tuple(
+                (low[axis] + high[axis] - units[axis] * resolution[axis]) / 2 for axis in (0, 1)
+            )
+        return cls((low[0], low[1]), (units[0], units[1]), resolution)
+
+    def place(self, positions: Positions) -> Placed:
+        """Pixels with fractions; what lies outside the screen is moved to its border."""
+        exact = (positions.astype(np.float64) - self.origin) / self.unit_per_pixel
+        sides = np.array(self.resolution, dtype=np.float32)
+        return np.clip(exact.astype(np.float32), np.float32(0), np.nextafter(sides, np.float32(0)))
+
+    def pixels(self, positions: Positions) -> Pixels:
+        """The pixel each position lights up."""
+        return self.place(positions).astype(np.int32)

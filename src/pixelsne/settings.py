@@ -1,0 +1,205 @@
+"""Every check of every parameter, once.
+
+`Settings` is what the stages read: parameters that have been checked and brought into one form. The
+defaults stand in the signature of `PixelSNE`, where users look for them.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+
+from pixelsne.arrays import AnyArray
+from pixelsne.screen import Aspect
+
+LARGEST_SIDE = 65_536
+
+NEIGHBOR_SEARCHES = ("auto", "exact", "vp-tree", "rp-forest")
+REPULSIONS = ("auto", "exact", "barnes-hut", "pixel-tree")
+CENTERS = ("mass", "cell")
+ASPECTS = ("fill", "equal")
+STARTS = ("pca", "random")
+
+# The paper's systems (its Sec. 5.1.2). The rate of 200 in the published programs leaves out the
+# gradient's factor 4, so it is 50 here.
+_PAPER: dict[str, Any] = {
+    "perplexity": 50.0,
+    "n_pca": 50,
+    "init": "random",
+    "early_exaggeration": 12.0,
+    "early_exaggeration_iter": 250,
+    "exaggeration": 1.0,
+    "learning_rate": 50.0,
+    "momentum": (0.5, 0.8),
+    "step_limit": None,
+    "max_iter": 1000,
+    "tol": 0.0,
+    "theta": 0.5,
+}
+PRESETS: dict[str, dict[str, Any]] = {
+    "t-sne": {**_PAPER, "neighbors": "exact", "n_neighbors": "all", "repulsion": "exact"},
+    "bh-sne": {**_PAPER, "neighbors": "vp-tree", "repulsion": "barnes-hut", "center": "mass"},
+    "pixelsne-vp": {**_PAPER, "neighbors": "vp-tree", "repulsion": "pixel-tree", "center": "cell"},
+    "pixelsne-rp": {**_PAPER, "neighbors": "rp-forest", "repulsion": "pixel-tree", "center": "cell"},
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters. Pairs hold one value for early exaggeration and one for what follows."""
+
+    resolution: tuple[int, int]
+    perplexity: tuple[float, ...]
+    n_neighbors: int | Literal["all"] | None
+    neighbors: str
+    repulsion: str
+    theta: float
+    center: str
+    aspect: Aspect
+    n_pca: int | None
+    init: str | AnyArray
+    early_exaggeration: float
+    early_exaggeration_iter: int
+    exaggeration: float
+    learning_rate: tuple[float | None, float | None]  # None = automatic
+    momentum: tuple[float, float]
+    step_limit: float
+    max_iter: int
+    tol: float
+    seed: int
+    threads: int
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
+    choices = tuple(choices)
+    if isinstance(value, str) and value in choices:
+        return value
+    listed = ", ".join(repr(choice) for choice in choices)
+    raise ValueError(f"{name}={value!r} is unknown; use one of {listed}")
+
+
+def check_number(name: str, value: object, low: float, high: float = math.inf, *, strict: bool = False) -> float:
+    """A finite number in [low, high], or in (low, high] if strict."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number) or number > high or number < low or (strict and number == low):
+        bound = f"{'above' if strict else 'at least'} {low:g}" + ("" if high == math.inf else f" and at most {high:g}")
+        raise ValueError(f"{name} must be a finite number {bound}, got {value!r}")
+    return number
+
+
+def check_count(name: str, value: object, low: int, high: int | None = None) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < low or (high is not None and value > high):
+        bound = f"{low} or more" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name} must be {bound}, got {value!r}")
+    return int(value)
+
+
+def is_sequence(value: object) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
+def check_resolution(value: Any) -> tuple[int, int]:
+    sides = tuple(value) if is_sequence(value) else (value, value)
+    if len(sides) != 2:  # noqa: PLR2004
+        raise ValueError(f"resolution must be a side or (width, height), got {value!r}")
+    try:
+        width, height = (check_count("resolution", side, 1, LARGEST_SIDE) for side in sides)
+    except (TypeError, ValueError) as error:
+        message = f"resolution must be whole pixels from 1 to {LARGEST_SIDE}, or two of them (width, height), got {value!r}"
+        raise type(error)(message) from None
+    return width, height
+
+
+def check_perplexity(value: Any) -> tuple[float, ...]:
+    several = tuple(value) if is_sequence(value) else (value,)
+    if not several:
+        raise ValueError("perplexity must be a number or a list of numbers, got an empty list")
+    return tuple(check_number("perplexity", one, 1.0) for one in several)
+
+
+def check_pair(name: str, value: Any, check: Callable[[object], Any]) -> tuple[Any, Any]:
+    """One value for both phases, or (early, late)."""
+    pair = tuple(value) if is_sequence(value) else (value, value)
+    if len(pair) != 2:  # noqa: PLR2004
+        raise ValueError(f"{name} must be one value or (early, late), got {value!r}")
+    return check(pair[0]), check(pair[1])
+
+
+def check_learning_rate(value: object) -> float | None:
+    if isinstance(value, str):
+        check_choice("learning_rate", value, ("auto",))
+        return None
+    return check_number("learning_rate", value, 0.0, strict=True)
+
+
+def check_momentum(value: Any) -> tuple[float, float]:
+    if isinstance(value, str):
+        check_choice("momentum", value, ("auto",))
+        return (0.5, 0.8)
+    return check_pair("momentum", value, lambda one: check_number("momentum", one, 0.0, 0.999))
+
+
+def check_neighbor_count(value: Any) -> int | Literal["all"] | None:
+    if isinstance(value, str):
+        check_choice("n_neighbors", value, ("all",))
+        return "all"
+    return None if value is None else check_count("n_neighbors", value, 1)
+
+
+def check_start(value: Any) -> str | AnyArray:
+    if isinstance(value, str):
+        return check_choice("init", value, STARTS)
+    start = np.asarray(value)
+    if start.ndim != 2 or start.shape[1] != 2 or start.dtype.kind not in "iuf":  # noqa: PLR2004
+        listed = ", ".join(repr(choice) for choice in STARTS)
+        raise ValueError(f"init must be one of {listed} or an array of numbers (n, 2), got {value!r:.60}")
+    if not np.isfinite(start).all():
+        raise ValueError("init must be finite, got an array with NaN or infinity")
+    return start
+
+
+def check_threads(n_jobs: Any) -> int:
+    """None means one, negative counts from the processors this process may use: -1 is all of them."""
+    if n_jobs is None:
+        return 1
+    jobs = check_count("n_jobs", n_jobs, -(2**31), 2**31)
+    if jobs == 0:
+        raise ValueError("n_jobs must not be 0; use -1 for all processors or a positive number")
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return jobs if jobs > 0 else max(1, available + 1 + jobs)
+
+
+def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
+    """Settings from the constructor's parameters."""
+    given = parameters.__getitem__
+    limit = given("step_limit")
+    return Settings(
+        resolution=check_resolution(given("resolution")),
+        perplexity=check_perplexity(given("perplexity")),
+        n_neighbors=check_neighbor_count(given("n_neighbors")),
+        neighbors=check_choice("neighbors", given("neighbors"), NEIGHBOR_SEARCHES),
+        repulsion=check_choice("repulsion", given("repulsion"), REPULSIONS),
+        theta=check_number("theta", given("theta"), 0.0),
+        center=check_choice("center", given("center"), CENTERS),
+        aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
+        n_pca=None if given("n_pca") is None else check_count("n_pca", given("n_pca"), 1),
+        init=check_start(given("init")),
+        early_exaggeration=check_number("early_exaggeration", given("early_exaggeration"), 1.0),
+        early_exaggeration_iter=check_count("early_exaggeration_iter", given("early_exaggeration_iter"), 0),
+        exaggeration=check_number("exaggeration", given("exaggeration"), 0.0, strict=True),
+        learning_rate=check_pair("learning_rate", given("learning_rate"), check_learning_rate),
+        momentum=check_momentum(given("momentum")),
+        step_limit=math.inf if limit is None else check_number("step_limit", limit, 0.0, strict=True),
+        max_iter=check_count("max_iter", given("max_iter"), 1),
+        tol=check_number("tol", given("tol"), 0.0),
+        seed=seed,
+        threads=check_threads(given("n_jobs")),
+    )

@@ -1,0 +1,44 @@
+"""Long calls into the core, watched from Python."""
+
+import threading
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+from pixelsne._core import ProgressToken
+
+Result = TypeVar("Result")
+
+SECONDS_BETWEEN_LOOKS = 0.05
+
+
+def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, Result]:
+    """Runs call(token) on a thread of its own; yields the fraction done, returns the result.
+
+    Python sees Ctrl-C only between its own instructions, which a call into the core would put off until
+    its end. So the call runs elsewhere, and whatever ends the watching (an interrupt, an abandoned
+    generator) cancels it.
+    """
+    token = ProgressToken()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            results.append(call(token))
+        except BaseException as error:  # noqa: BLE001 - handed to the watching thread
+            errors.append(error)
+        finally:
+            done.set()
+
+    worker = threading.Thread(target=work, name="pixelsne", daemon=True)
+    worker.start()
+    try:
+        while not done.wait(SECONDS_BETWEEN_LOOKS):
+            yield token.fraction
+    finally:
+        token.cancel()
+        worker.join()
+    if errors:
+        raise errors[0]
+    return results[0]
