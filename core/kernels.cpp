@@ -63,11 +63,7 @@ inline void pull(const std::int32_t* columns, Floats values, const float* positi
                  Floats& force_x, Floats& force_y) {
     Floats other_x;
     Floats other_y;
-    for (int lane = 0; lane < kLanes; ++lane) {
-        const float* other = positions + 2 * static_cast<std::size_t>(columns[lane]);
-        other_x[lane] = other[0];
-        other_y[lane] = other[1];
-    }
+    gather_positions(positions, columns, other_x, other_y);
     const Floats dx = x - other_x;
     const Floats dy = y - other_y;
     const Floats weight = values / (1.0f + dx * dx + dy * dy);
@@ -102,7 +98,7 @@ void attraction(const std::int64_t* offsets, const std::int32_t* columns, const 
     }
 }
 
-// kLanes points that are neighbors in the order of the arrays; a last, short group repeats its first.
+// kLanes points that are neighbors in the order of the arrays; a short group is filled up with point 0.
 struct Group {
     Floats x, y;
     Integers self;
@@ -111,7 +107,7 @@ struct Group {
     Group(const float* xs, const float* ys, std::size_t begin, std::size_t end) {
         filled = end - begin < static_cast<std::size_t>(kLanes) ? static_cast<int>(end - begin) : kLanes;
         for (int lane = 0; lane < kLanes; ++lane) {
-            const std::size_t point = begin + static_cast<std::size_t>(lane < filled ? lane : 0);
+            const std::size_t point = lane < filled ? begin + static_cast<std::size_t>(lane) : 0;
             x[lane] = xs[point];
             y[lane] = ys[point];
             self[lane] = static_cast<std::int32_t>(point);
@@ -161,43 +157,65 @@ double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::siz
     return normalizer;
 }
 
-// Neighbors in Morton order walk the tree together, one to a lane. Each lane decides for itself: once
-// it has used a cell it sleeps until the walk has left that cell (`resume`). The walk enters a cell's
-// children when any lane that is awake cannot use the cell.
+// Neighbors in Morton order walk the tree together, one to a lane, two vectors of them at a time: one
+// hides the other's waiting. Each lane decides for itself: once it has used a cell it sleeps until the
+// walk has left that cell (`resume`). The walk enters a cell's children when any lane that is awake
+// cannot use the cell.
+struct Walkers {
+    Group group;
+    Integers resume = {};
+    Floats sum_x = {};
+    Floats sum_y = {};
+    Floats sum_z = {};
+
+    Walkers(const float* xs, const float* ys, std::size_t begin, std::size_t end, std::int32_t never) : group(xs, ys, begin, end) {
+        for (int lane = group.filled; lane < kLanes; ++lane) resume[lane] = never;
+    }
+
+    // Returns the lanes that must go on to the cell's children.
+    Integers visit(const TreeCell& cell, std::int32_t place) {
+        const Floats dx = group.x - cell.x;
+        const Floats dy = group.y - cell.y;
+        const Floats squared = dx * dx + dy * dy;
+        const Integers awake = resume <= place;
+        const Integers outside = (group.self < cell.begin) | (group.self >= cell.end);
+        const Integers used = awake & outside & (squared > cell.reach);
+        const Floats closeness = where(used, 1.0f / (1.0f + squared));
+        const Floats weight = cell.count * closeness;
+        const Floats squared_weight = weight * closeness;
+        sum_z += weight;
+        sum_x += squared_weight * dx;
+        sum_y += squared_weight * dy;
+        resume = used ? Integers{} + cell.skip : resume;
+        return awake & ~used;
+    }
+
+    double write(float* push) const {
+        double normalizer = 0.0;
+        for (int lane = 0; lane < group.filled; ++lane) {
+            push[2 * lane] = sum_x[lane];
+            push[2 * lane + 1] = sum_y[lane];
+            normalizer += sum_z[lane];
+        }
+        return normalizer;
+    }
+};
+
 double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float* xs, const float* ys,
                       std::size_t begin, std::size_t end, float* push) {
     double normalizer = 0.0;
     const std::int32_t never = static_cast<std::int32_t>(cell_count);
-    for (std::size_t first = begin; first < end; first += kLanes) {
-        const Group group(xs, ys, first, end);
-        Integers resume = {};
-        for (int lane = group.filled; lane < kLanes; ++lane) resume[lane] = never;
-        Floats sum_x = {};
-        Floats sum_y = {};
-        Floats sum_z = {};
+    for (std::size_t first = begin; first < end; first += 2 * kLanes) {
+        const std::size_t second = first + kLanes < end ? first + kLanes : end;
+        Walkers left(xs, ys, first, end, never);
+        Walkers right(xs, ys, second, end, never);
         for (std::int32_t place = 0; place < never;) {
             const TreeCell& cell = cells[place];
-            const Floats dx = group.x - cell.x;
-            const Floats dy = group.y - cell.y;
-            const Floats squared = dx * dx + dy * dy;
-            const Integers awake = resume <= place;
-            const Integers outside = (group.self < cell.begin) | (group.self >= cell.end);
-            const Integers used = awake & outside & (squared > cell.reach);
-            const Floats closeness = where(used, 1.0f / (1.0f + squared));
-            const Floats weight = cell.count * closeness;
-            const Floats squared_weight = weight * closeness;
-            sum_z += weight;
-            sum_x += squared_weight * dx;
-            sum_y += squared_weight * dy;
-            resume = used ? Integers{} + cell.skip : resume;
-            place = any(awake & ~used) ? place + 1 : cell.skip;
+            const Integers opened = left.visit(cell, place) | right.visit(cell, place);
+            place = any(opened) ? place + 1 : cell.skip;
         }
-        for (int lane = 0; lane < group.filled; ++lane) {
-            float* target = push + 2 * (first + static_cast<std::size_t>(lane));
-            target[0] = sum_x[lane];
-            target[1] = sum_y[lane];
-            normalizer += sum_z[lane];
-        }
+        normalizer += left.write(push + 2 * first);
+        normalizer += right.write(push + 2 * second);
     }
     return normalizer;
 }

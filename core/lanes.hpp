@@ -49,3 +49,30 @@ inline double sum(Floats values) {
     for (int lane = 0; lane < kLanes; ++lane) total += values[lane];
     return total;
 }
+
+// x and y of the positions (n, 2) that columns name, one to a lane.
+inline void gather_positions(const float* positions, const std::int32_t* columns, Floats& x, Floats& y) {
+#if defined(__AVX512F__)
+    const __m512i places = _mm512_slli_epi32(_mm512_loadu_si512(columns), 1);
+    x = (Floats)_mm512_i32gather_ps(places, positions, 4);
+    y = (Floats)_mm512_i32gather_ps(places, positions + 1, 4);
+#elif defined(__AVX2__)
+    // Each position is one 8-byte load; the shuffle that parts x from y works on halves of a register,
+    // hence the order of the columns.
+    const auto pair = [&](int lane) {
+        double both;
+        __builtin_memcpy(&both, positions + 2 * static_cast<std::size_t>(columns[lane]), sizeof(both));
+        return both;
+    };
+    const __m256 first = _mm256_castpd_ps(_mm256_setr_pd(pair(0), pair(1), pair(4), pair(5)));
+    const __m256 second = _mm256_castpd_ps(_mm256_setr_pd(pair(2), pair(3), pair(6), pair(7)));
+    x = (Floats)_mm256_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0));
+    y = (Floats)_mm256_shuffle_ps(first, second, _MM_SHUFFLE(3, 1, 3, 1));
+#else
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const float* position = positions + 2 * static_cast<std::size_t>(columns[lane]);
+        x[lane] = position[0];
+        y[lane] = position[1];
+    }
+#endif
+}

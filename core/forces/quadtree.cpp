@@ -118,11 +118,7 @@ void Quadtree::build_cells() {
         close_cells(shared_level_[leaf], leaf_begin_[leaf]);
         open_cells(leaf);
         leaf_cell_[leaf] = open_.back();
-        double* sum = &sums_[2 * static_cast<std::size_t>(open_.back())];
-        for (std::int32_t place = leaf_begin_[leaf]; place < leaf_begin_[leaf + 1]; ++place) {
-            sum[0] += xs_[static_cast<std::size_t>(place)];
-            sum[1] += ys_[static_cast<std::size_t>(place)];
-        }
+        if (center_ == Center::mass) add_points(leaf);
     }
     close_cells(-1, leaf_begin_[leaves]);
 }
@@ -138,8 +134,15 @@ void Quadtree::open_cells(std::size_t leaf) {
         cell.reach = reach_[level];
         open_.push_back(static_cast<std::int32_t>(cells_.size()));
         cells_.push_back(cell);
-        sums_.push_back(0.0);
-        sums_.push_back(0.0);
+        if (center_ == Center::mass) sums_.push_back({0.0, 0.0});
+    }
+}
+
+void Quadtree::add_points(std::size_t leaf) {
+    Sum& sum = sums_[static_cast<std::size_t>(leaf_cell_[leaf])];
+    for (auto place = static_cast<std::size_t>(leaf_begin_[leaf]); place < static_cast<std::size_t>(leaf_begin_[leaf + 1]); ++place) {
+        sum.x += xs_[place];
+        sum.y += ys_[place];
     }
 }
 
@@ -151,22 +154,27 @@ void Quadtree::close_cells(int deeper_than, std::int32_t end) {
         cell.end = end;
         cell.skip = static_cast<std::int32_t>(cells_.size());
         cell.count = static_cast<float>(end - cell.begin);
-        if (center_ == Center::mass) {
-            cell.x = static_cast<float>(sums_[2 * place] / cell.count);
-            cell.y = static_cast<float>(sums_[2 * place + 1] / cell.count);
-        } else {
-            const int shift = grid_.levels - cell.level;
-            const std::uint64_t code = codes_[static_cast<std::size_t>(cell.begin)];
-            const double half = 0.5 * static_cast<double>(std::uint64_t{1} << shift);
-            cell.x = static_cast<float>(grid_.origin[0] + ((column_of(code) >> shift << shift) + half) * grid_.unit[0]);
-            cell.y = static_cast<float>(grid_.origin[1] + ((row_of(code) >> shift << shift) + half) * grid_.unit[1]);
-        }
-        if (!open_.empty()) {
-            const auto parent = static_cast<std::size_t>(open_.back());
-            sums_[2 * parent] += sums_[2 * place];
-            sums_[2 * parent + 1] += sums_[2 * place + 1];
-        }
+        center_ == Center::mass ? set_mass_center(place) : set_cell_center(cell);
     }
+}
+
+// A closed cell's sum goes on to the cell around it, which closes later.
+void Quadtree::set_mass_center(std::size_t place) {
+    const Sum sum = sums_[place];
+    cells_[place].x = static_cast<float>(sum.x / cells_[place].count);
+    cells_[place].y = static_cast<float>(sum.y / cells_[place].count);
+    if (open_.empty()) return;
+    Sum& around = sums_[static_cast<std::size_t>(open_.back())];
+    around.x += sum.x;
+    around.y += sum.y;
+}
+
+void Quadtree::set_cell_center(TreeCell& cell) const {
+    const int shift = grid_.levels - cell.level;
+    const std::uint64_t code = codes_[static_cast<std::size_t>(cell.begin)];
+    const double half = 0.5 * static_cast<double>(std::uint64_t{1} << shift);
+    cell.x = static_cast<float>(grid_.origin[0] + ((column_of(code) >> shift << shift) + half) * grid_.unit[0]);
+    cell.y = static_cast<float>(grid_.origin[1] + ((row_of(code) >> shift << shift) + half) * grid_.unit[1]);
 }
 
 double Quadtree::repulsion(int threads, ArrayView<float> push) {
@@ -207,8 +215,8 @@ double Quadtree::push_in_own_leaf(std::size_t leaf, float* push) const {
         const double x = xs_[place];
         const double y = ys_[place];
         const bool mass = center_ == Center::mass;
-        const double dx = x - (mass ? (sums_[2 * cell] - x) / others : static_cast<double>(cells_[cell].x));
-        const double dy = y - (mass ? (sums_[2 * cell + 1] - y) / others : static_cast<double>(cells_[cell].y));
+        const double dx = x - (mass ? (sums_[cell].x - x) / others : static_cast<double>(cells_[cell].x));
+        const double dy = y - (mass ? (sums_[cell].y - y) / others : static_cast<double>(cells_[cell].y));
         const double closeness = 1.0 / (1.0 + dx * dx + dy * dy);
         push[2 * place] += static_cast<float>(others * closeness * closeness * dx);
         push[2 * place + 1] += static_cast<float>(others * closeness * closeness * dy);

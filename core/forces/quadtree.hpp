@@ -40,13 +40,20 @@ public:
     const std::vector<std::uint32_t>& order() const { return order_; }  // Morton order -> point
 
 private:
+    struct Sum {
+        double x, y;
+    };
+
     void sort_points(Positions positions, int threads);
     void sort_by_digit(int shift);
     void find_leaves();
     void find_branchings();
     void build_cells();
     void open_cells(std::size_t leaf);
+    void add_points(std::size_t leaf);
     void close_cells(int deeper_than, std::int32_t end);
+    void set_mass_center(std::size_t place);
+    void set_cell_center(TreeCell& cell) const;
     double push_in_own_leaf(std::size_t leaf, float* push) const;
 
     LeafGrid grid_{};
@@ -61,7 +68,7 @@ private:
     std::vector<std::uint32_t> branchings_;            // (leaves) see find_branchings
     std::vector<std::int32_t> leaf_cell_;              // (leaves) place of the leaf's cell
     std::vector<TreeCell> cells_;
-    std::vector<double> sums_;                         // (cells, 2) sums of positions
+    std::vector<Sum> sums_;                            // (cells) of positions; only for centers of mass
     std::vector<std::int32_t> open_;                   // cells whose points are still being read
     std::vector<float> sorted_push_;                   // (n, 2)
     std::vector<double> chunk_sums_;

@@ -1,0 +1,170 @@
+"""The slow twins: every kernel once more, in float64 NumPy, written to be read."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def squared_distances(points):
+    """(n, n), by subtraction, so that equal points are at exactly 0."""
+    return np.square(points[:, None, :] - points[None, :, :]).sum(axis=2)
+
+
+def nearest(points, k):
+    """Indices and distances (n, k); ties go to the smaller index."""
+    squared = squared_distances(np.asarray(points, dtype=np.float64))
+    np.fill_diagonal(squared, np.inf)
+    indices = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    return indices, np.sqrt(np.take_along_axis(squared, indices, axis=1))
+
+
+def conditional_affinities(distances, perplexity):
+    """Each row's Gaussian kernel, by plain bisection."""
+    rows = []
+    for row in np.square(distances.astype(np.float64)):
+        low, high = 0.0, np.inf
+        precision = 1.0
+        gaps = row - row.min()
+        for _ in range(200):
+            weights = np.exp(-precision * gaps)
+            share = weights / weights.sum()
+            entropy = -(share[share > 0] * np.log(share[share > 0])).sum()
+            if entropy > np.log(perplexity):
+                low = precision
+                precision = precision * 2 if high == np.inf else (low + high) / 2
+            else:
+                high = precision
+                precision = (low + high) / 2
+        rows.append(share)
+    return np.array(rows)
+
+
+def joint_affinities(indices, conditional):
+    """Dense P = (C + C^T) / 2n."""
+    n = len(indices)
+    dense = np.zeros((n, n))
+    np.put_along_axis(dense, np.asarray(indices, dtype=np.int64), conditional, axis=1)
+    return (dense + dense.T) / (2 * n)
+
+
+def dense(affinities):
+    """The package's sparse P as a dense float64 matrix."""
+    n = len(affinities)
+    matrix = np.zeros((n, n))
+    rows = np.repeat(np.arange(n), np.diff(affinities.offsets))
+    matrix[rows, affinities.columns] = affinities.values
+    return matrix
+
+
+def closeness(positions):
+    """1 / (1 + d^2), with 0 for a point and itself."""
+    kernel = 1.0 / (1.0 + squared_distances(np.asarray(positions, dtype=np.float64)))
+    np.fill_diagonal(kernel, 0.0)
+    return kernel
+
+
+def weighted_differences(weights, positions):
+    """sum over j of weights_ij (y_i - y_j)."""
+    return weights.sum(axis=1)[:, None] * positions - weights @ positions
+
+
+def attraction(joint, positions):
+    positions = np.asarray(positions, dtype=np.float64)
+    return weighted_differences(joint * closeness(positions), positions)
+
+
+def repulsion(positions):
+    """Push (n, 2) and normalizer."""
+    positions = np.asarray(positions, dtype=np.float64)
+    kernel = closeness(positions)
+    return weighted_differences(kernel**2, positions), kernel.sum()
+
+
+def gradient(joint, positions, exaggeration=1.0):
+    push, normalizer = repulsion(positions)
+    return 4 * (exaggeration * attraction(joint, positions) - push / normalizer)
+
+
+def kl_divergence(joint, positions):
+    kernel = closeness(positions)
+    present = joint > 0
+    return (joint[present] * np.log(joint[present] / (kernel[present] / kernel.sum()))).sum()
+
+
+@dataclass
+class Cell:
+    column: int
+    row: int
+    shift: int  # the cell is 2^shift leaves wide
+    members: np.ndarray
+
+
+def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
+    """Push and normalizer by a quadtree over whole-number leaves (n, 2), cell by cell, no cell left out."""
+    positions = np.asarray(positions, dtype=np.float64)
+    origin, unit = np.asarray(origin), np.asarray(unit)
+    push = np.zeros_like(positions)
+    normalizer = 0.0
+
+    def center_of(cell):
+        if center == "mass":
+            return positions[cell.members].mean(axis=0)
+        return origin + (np.array([cell.column, cell.row]) + 0.5) * 2.0**cell.shift * unit
+
+    def add(i, count, at):
+        nonlocal normalizer
+        difference = positions[i] - at
+        kernel = 1.0 / (1.0 + difference @ difference)
+        push[i] += count * kernel**2 * difference
+        normalizer += count * kernel
+
+    def walk(i, cell):
+        contains = i in cell.members
+        if cell.shift == 0:
+            others = cell.members[cell.members != i]
+            if len(others):
+                own_center = positions[others].mean(axis=0) if contains and center == "mass" else center_of(cell)
+                add(i, len(others), own_center)
+            return
+        width = 2.0**cell.shift * unit.max()
+        at = center_of(cell)
+        if not contains and width < theta * np.linalg.norm(positions[i] - at):
+            add(i, len(cell.members), at)
+            return
+        for child in children(cell, leaves):
+            walk(i, child)
+
+    root = Cell(0, 0, levels, np.arange(len(positions)))
+    for i in range(len(positions)):
+        walk(i, root)
+    return push, normalizer
+
+
+def children(cell, leaves):
+    shift = cell.shift - 1
+    for column in (2 * cell.column, 2 * cell.column + 1):
+        for row in (2 * cell.row, 2 * cell.row + 1):
+            inside = (leaves[cell.members] >> shift == [column, row]).all(axis=1)
+            if inside.any():
+                yield Cell(column, row, shift, cell.members[inside])
+
+
+@dataclass
+class State:
+    positions: np.ndarray
+    velocity: np.ndarray
+    gains: np.ndarray
+
+    @classmethod
+    def at(cls, positions):
+        return cls(positions.astype(np.float64), np.zeros(positions.shape), np.ones(positions.shape))
+
+
+def step(state, gradient, learning_rate, momentum, step_limit=np.inf):
+    turned = (gradient > 0) == (state.velocity > 0)
+    gains = np.maximum(np.where(turned, state.gains * 0.8, state.gains + 0.2), 0.01)
+    velocity = momentum * state.velocity - learning_rate * gains * gradient
+    length = np.hypot(*velocity.T)[:, None]
+    velocity = velocity * np.minimum(1.0, step_limit / np.maximum(length, 1e-300))
+    positions = state.positions + velocity
+    return State(positions - positions.mean(axis=0), velocity, gains)

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+import reference
+
+from pixelsne import _core
+from pixelsne.affinities import joint_affinities
+from pixelsne.neighbors import Neighbors, find_neighbors
+
+
+def entropy(rows):
+    rows = rows.astype(np.float64)
+    logarithms = np.log(rows, where=rows > 0, out=np.zeros_like(rows))
+    return -(rows * logarithms).sum(axis=1)
+
+
+def check_joint(affinities):
+    dense = reference.dense(affinities)
+    assert np.array_equal(dense, dense.T), "p_ij and p_ji must have the same bits"
+    assert dense.sum() == pytest.approx(1.0, abs=1e-5)
+    assert (dense >= 0).all()
+    assert (np.diagonal(dense) == 0).all()
+    rows = np.repeat(np.arange(len(affinities)), np.diff(affinities.offsets))
+    order = rows * len(affinities) + affinities.columns
+    assert (np.diff(order) > 0).all(), "columns must ascend within a row"
+
+
+@pytest.mark.parametrize("perplexity", [1.5, 5.0, 10.0, 29.0])
+def test_calibration_against_bisection(clusters, perplexity):
+    distances = find_neighbors(clusters, 30, "exact", 0, 2).distances
+    ours = _core.conditional_affinities(distances, [perplexity], 2)
+    np.testing.assert_allclose(ours, reference.conditional_affinities(distances, perplexity), atol=2e-6)
+    np.testing.assert_allclose(np.exp(entropy(ours)), perplexity, rtol=1e-4)
+
+
+def test_several_perplexities_give_the_mean_of_their_kernels(clusters):
+    distances = find_neighbors(clusters, 60, "exact", 0, 2).distances
+    both = _core.conditional_affinities(distances, [5.0, 20.0], 2)
+    single = [_core.conditional_affinities(distances, [perplexity], 2) for perplexity in (5.0, 20.0)]
+    np.testing.assert_allclose(both, (single[0] + single[1]) / 2, atol=1e-7)
+
+
+@pytest.mark.parametrize("gap", [1.0, 0.5, 0.01])
+def test_perplexity_close_to_the_number_of_neighbors(clusters, gap):
+    distances = find_neighbors(clusters[:60], 59, "exact", 0, 2).distances
+    rows = _core.conditional_affinities(distances, [59 - gap], 2)
+    np.testing.assert_allclose(np.exp(entropy(rows)), 59 - gap, rtol=1e-4)
+
+
+def test_scale_does_not_matter(clusters):
+    distances = find_neighbors(clusters, 30, "exact", 0, 2).distances
+    rows = _core.conditional_affinities(distances, [10.0], 2)
+    for scale in (1e-12, 1e12):
+        scaled = _core.conditional_affinities((distances * np.float32(scale)), [10.0], 2)
+        np.testing.assert_allclose(scaled, rows, atol=1e-5)
+
+
+def test_a_point_with_200_copies(random):
+    points = random.normal(size=(500, 5)).astype(np.float32)
+    points[:201] = points[0]
+    affinities = joint_affinities(find_neighbors(points, 90, "exact", 0, 2), (30.0,), 2)
+    check_joint(affinities)
+    copies = _core.conditional_affinities(find_neighbors(points, 90, "exact", 0, 2).distances, [30.0], 2)[:201]
+    np.testing.assert_allclose(copies, 1 / 90, rtol=1e-5)  # all at distance 0: equal shares
+
+
+def test_few_copies_share_what_the_perplexity_leaves(random):
+    """40 copies cannot have a perplexity of 30: the nearest they can reach is their own number."""
+    points = random.normal(size=(300, 5)).astype(np.float32)
+    points[:41] = points[0]
+    rows = _core.conditional_affinities(find_neighbors(points, 90, "exact", 0, 2).distances, [30.0], 2)
+    np.testing.assert_allclose(rows[:41, :40], 1 / 40, rtol=1e-3)
+    assert np.isfinite(rows).all()
+
+
+def test_constant_data():
+    neighbors = find_neighbors(np.ones((100, 3), dtype=np.float32), 30, "exact", 0, 2)
+    check_joint(joint_affinities(neighbors, (10.0,), 2))
+
+
+def test_joint_against_the_dense_twin(clusters):
+    neighbors = find_neighbors(clusters, 30, "exact", 0, 2)
+    conditional = _core.conditional_affinities(neighbors.distances, [10.0], 2)
+    affinities = joint_affinities(neighbors, (10.0,), 2)
+    check_joint(affinities)
+    np.testing.assert_allclose(
+        reference.dense(affinities), reference.joint_affinities(neighbors.indices, conditional), rtol=1e-6, atol=1e-12
+    )
+
+
+def test_hubs_are_stored_once(random):
+    """A hub that is everybody's neighbor: rows of very different lengths."""
+    n = 400
+    indices = np.stack([np.zeros(n), np.arange(n) + 1], axis=1).astype(np.int32) % n
+    indices[0] = [1, 2]
+    indices[-1] = [0, 1]
+    distances = np.sort(random.random((n, 2)).astype(np.float32), axis=1)
+    affinities = joint_affinities(Neighbors(indices, distances), (1.5,), 3)
+    check_joint(affinities)
+    assert np.diff(affinities.offsets)[0] == n - 1
+
+
+def test_same_bits_at_any_thread_count(digits):
+    neighbors = find_neighbors(digits[0].astype(np.float32), 60, "exact", 0, 2)
+    first = joint_affinities(neighbors, (20.0,), 1)
+    for threads in (2, 7):
+        again = joint_affinities(neighbors, (20.0,), threads)
+        assert np.array_equal(first.offsets, again.offsets)
+        assert np.array_equal(first.columns, again.columns)
+        assert np.array_equal(first.values, again.values)

@@ -1,0 +1,243 @@
+"""The gradient, the step and the loop against closed forms, finite differences and float64 twins."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import reference
+
+from pixelsne import PixelSNE, _core
+from pixelsne.descent import Descent, median_move
+from pixelsne.initial_positions import noise_positions
+from pixelsne.schedule import automatic_rate, plan_phases
+from pixelsne.screen import Screen
+from pixelsne.settings import check_settings
+
+
+def make_settings(**changes):
+    return check_settings(PixelSNE(**changes).get_params(deep=False), seed=0)
+
+
+def core_gradient(affinities, positions):
+    attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
+    pull, push = np.empty_like(positions), np.empty_like(positions)
+    attraction.forces(positions, pull, 2)
+    normalizer = _core.exact_repulsion(positions, push, 2)
+    return 4 * (pull - push / normalizer)
+
+
+def test_gradient_against_finite_differences(cluster_affinities, random):
+    joint = reference.dense(cluster_affinities)
+    positions = random.normal(0, 3, (600, 2)).astype(np.float32)
+    ours = core_gradient(cluster_affinities, positions)
+    for point, axis in [(0, 0), (17, 1), (599, 0)]:
+        shift = np.zeros((600, 2))
+        shift[point, axis] = 1e-5
+        exact = positions.astype(np.float64)
+        slope = (reference.kl_divergence(joint, exact + shift) - reference.kl_divergence(joint, exact - shift)) / 2e-5
+        assert ours[point, axis] == pytest.approx(slope, rel=1e-3, abs=1e-7)
+
+
+def sparse(matrix):
+    from pixelsne.affinities import Affinities
+
+    n = len(matrix)
+    rows, columns = np.nonzero(matrix)
+    offsets = np.searchsorted(rows, np.arange(n + 1)).astype(np.int64)
+    return Affinities(offsets, columns.astype(np.int32), matrix[rows, columns].astype(np.float32))
+
+
+def test_two_points_feel_nothing():
+    """p_12 = q_12 = 1/2 wherever they are: the gradient vanishes."""
+    affinities = sparse(np.array([[0, 0.5], [0.5, 0]]))
+    for distance in (0.1, 1.0, 10.0):
+        gradient = core_gradient(affinities, np.array([[0, 0], [distance, 0]], dtype=np.float32))
+        np.testing.assert_allclose(gradient, 0, atol=1e-6)
+
+
+def test_four_points_on_a_square():
+    """Sides of length a with p, diagonals with r, 8p + 4r = 1: by symmetry one number gives all forces."""
+    a, p = 1.5, 0.1
+    r = (1 - 8 * p) / 4
+    joint = np.full((4, 4), p)
+    joint[[0, 1, 2, 3], [2, 3, 0, 1]] = r
+    np.fill_diagonal(joint, 0)
+    corners = a * np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
+    side, diagonal = 1 / (1 + a**2), 1 / (1 + 2 * a**2)
+    normalizer = 8 * side + 4 * diagonal
+    pull = a * (side * (p - side / normalizer) + diagonal * (r - diagonal / normalizer))
+    expected = 4 * pull * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    # the forces are of order 0.1 and nearly cancel: float32 leaves seven digits of the former
+    np.testing.assert_allclose(core_gradient(sparse(joint), corners), expected, atol=1e-7)
+
+
+def test_step_against_the_twin(random):
+    shape = (5000, 2)
+    state = reference.State(random.normal(size=shape), random.normal(size=shape), random.random(shape) + 0.01)
+    mine = [part.astype(np.float32) for part in (state.positions, state.velocity, state.gains)]
+    state = reference.State(*(part.astype(np.float64) for part in mine))
+    pull, push = (random.normal(size=shape).astype(np.float32) for _ in range(2))
+    gradient = 4 * (2.0 * pull.astype(np.float64) - push / 3.0)
+    for limit in (0.5, np.inf):
+        expected = reference.step(state, gradient, 0.7, 0.8, limit)
+        positions, velocity, gains = (part.copy() for part in mine)
+        bounds = _core.step(positions, velocity, gains, pull, push, 2.0, 3.0, 0.7, 0.8, limit, 2)
+        np.testing.assert_allclose(positions, expected.positions, atol=1e-5)
+        np.testing.assert_allclose(velocity, expected.velocity, atol=1e-5)
+        np.testing.assert_allclose(gains, expected.gains, rtol=1e-6)
+        np.testing.assert_array_equal(bounds, [*positions.min(axis=0), *positions.max(axis=0)])
+        assert np.hypot(*velocity.T).max() <= limit * (1 + 1e-6)
+
+
+def test_bounds(random):
+    positions = random.normal(size=(10_000, 2)).astype(np.float32)
+    np.testing.assert_array_equal(_core.bounds(positions, 2), [*positions.min(axis=0), *positions.max(axis=0)])
+
+
+def twin_step(joint, state, phase, settings):
+    gradient = reference.gradient(joint, state.positions, phase.exaggeration)
+    return reference.step(state, gradient, phase.learning_rate, phase.momentum, settings.step_limit)
+
+
+def relative_error(ours, truth):
+    return np.sqrt(np.square(ours - truth).mean() / np.square(truth).mean())
+
+
+def test_float32_loop_against_its_float64_twin(cluster_affinities):
+    """Side by side for the first iterations; later a gain flips on a rounding error here and there."""
+    settings = make_settings(repulsion="exact", max_iter=12, tol=0)
+    start = noise_positions(600, 0)
+    descent = Descent(cluster_affinities, start.copy(), settings)
+    joint, twin = reference.dense(cluster_affinities), reference.State.at(start)
+    phase = plan_phases(settings, 600)[0]
+    for snapshot in descent:
+        twin = twin_step(joint, twin, phase, settings)
+        assert relative_error(descent.positions, twin.positions) < 1e-5, snapshot.iteration
+
+
+def test_each_float32_step_against_its_float64_twin(cluster_affinities):
+    """All along a run, through both phases: one step of each from the same state."""
+    settings = make_settings(repulsion="exact", max_iter=80, early_exaggeration_iter=50, tol=0)
+    descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
+    joint = reference.dense(cluster_affinities)
+    phases = [phase for phase in plan_phases(settings, 600) for _ in range(phase.iterations)]
+    snapshots = iter(descent)
+    for phase in phases:
+        state = reference.State(
+            *(part.astype(np.float64) for part in (descent.positions, descent._velocity, descent._gains))
+        )
+        next(snapshots)
+        assert relative_error(descent.positions, twin_step(joint, state, phase, settings).positions) < 1e-5
+
+
+def test_the_papers_recurrence_in_pixels_is_descent_in_embedding_units(cluster_affinities):
+    """z with its literal running product of (gamma / r)^2 beside y, float64, 1024 x 768, 50 iterations.
+
+    The step in z that matches: the gradient in y over root beta, the velocity rescaled with the screen.
+    They agree to rounding, but for the few coordinates whose gradient is zero up to rounding: there the
+    sign is chance and so is the gain, which shows in the third decimal of a pixel.
+    """
+    joint = reference.dense(cluster_affinities)
+    resolution = np.array([1024.0, 768.0])
+    rate, momentum = 50.0, 0.5
+    y = reference.State.at(noise_positions(600, 3))
+
+    def normalized(coordinates):
+        """Eq. for z^(t): coordinates on the screen, and gamma. epsilon = 0, as beta must be exact."""
+        low = coordinates.min(axis=0)
+        gamma = coordinates.max(axis=0) - low
+        return resolution * (coordinates - low) / gamma, gamma
+
+    z, gamma = normalized(y.positions)
+    beta = (gamma / resolution) ** 2
+    velocity, gains = np.zeros_like(z), np.ones_like(z)
+    for _ in range(50):
+        y = reference.step(y, reference.gradient(joint, y.positions, 12.0), rate, momentum)
+        in_units = z * np.sqrt(beta)  # Eq. q_wrt_z: distances weighted by beta
+        gradient = reference.gradient(joint, in_units, 12.0) / np.sqrt(beta)
+        turned = (gradient > 0) == (velocity > 0)
+        gains = np.maximum(np.where(turned, gains * 0.8, gains + 0.2), 0.01)
+        velocity = momentum * velocity - rate * gains * gradient
+        z, gamma = normalized(z + velocity)
+        beta = beta * (gamma / resolution) ** 2
+        velocity = velocity * resolution / gamma
+        difference = np.abs(z - normalized(y.positions)[0])
+        assert np.median(difference) < 1e-8
+        assert difference.max() < 0.01
+
+
+def test_the_step_limit_holds(cluster_affinities):
+    settings = make_settings(repulsion="exact", max_iter=30, learning_rate=1e5, step_limit=0.25)
+    descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
+    before = descent.positions.copy()
+    for _ in descent:
+        # recentering moves all points alike, by no more than the longest step
+        assert np.hypot(*(descent.positions - before).T).max() <= 0.5
+        before = descent.positions.copy()
+
+
+def test_a_map_that_explodes_says_what_to_do(cluster_affinities):
+    settings = make_settings(repulsion="exact", max_iter=500, learning_rate=1e38, step_limit=None)
+    with pytest.raises(FloatingPointError, match="learning_rate"):
+        list(Descent(cluster_affinities, noise_positions(600, 0), settings))
+
+
+def test_snapshots_tell_the_story(cluster_affinities):
+    settings = make_settings(repulsion="exact", max_iter=120, early_exaggeration_iter=60, tol=0)
+    descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
+    snapshots = list(descent)
+    assert [snapshot.iteration for snapshot in snapshots] == list(range(1, 121))
+    assert [snapshot.phase for snapshot in snapshots] == ["early"] * 60 + ["late"] * 60
+    assert [snapshot.iteration for snapshot in snapshots if snapshot.kl is not None] == [50, 100]
+    assert descent.history.iteration == [50, 100]
+    assert snapshots[-1].fraction == 1.0
+    assert not snapshots[-1].positions.flags.writeable
+    assert descent.stopped_by == "max_iter"
+
+
+def test_tol_ends_the_run_when_the_picture_stands_still(cluster_affinities):
+    settings = make_settings(repulsion="exact", max_iter=5000, early_exaggeration_iter=100, tol=3.0)
+    descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
+    list(descent)
+    assert descent.stopped_by == "tol"
+    assert 100 < descent.iteration < 5000
+    assert descent.history.moved[-1] < 3.0
+    never = Descent(cluster_affinities, noise_positions(600, 0), replace(settings, tol=0.0, max_iter=400))
+    list(never)
+    assert never.stopped_by == "max_iter"
+
+
+def test_median_move_ignores_shift_and_scale(random):
+    before = random.normal(500, 100, (1000, 2)).astype(np.float32)
+    assert median_move(before, before * np.float32(1.3) - np.float32(40)) < 1e-3
+    after = before.copy()
+    after[0] = [5000, 5000]  # an outlier changes nothing for the rest
+    assert median_move(before, after) < 1.0
+    steps = random.normal(0, 1, (1000, 2))
+    assert median_move(before, (before + 5 * steps).astype(np.float32)) == pytest.approx(5 * 1.177, rel=0.1)
+
+
+def test_median_move_of_a_single_spot():
+    spot = np.zeros((10, 2), dtype=np.float32)
+    assert median_move(spot, spot) == 0
+
+
+def test_phases_and_rates():
+    early, late = plan_phases(make_settings(max_iter=700), 70_000)
+    assert (early.iterations, late.iterations) == (250, 450)
+    assert (early.exaggeration, late.exaggeration) == (12.0, 1.0)
+    assert (early.momentum, late.momentum) == (0.5, 0.8)
+    assert early.learning_rate == pytest.approx(70_000 / 48)
+    assert late.learning_rate == pytest.approx(70_000 / 4)
+    early, late = plan_phases(make_settings(max_iter=100, learning_rate=(10, 20), momentum=0.7), 1000)
+    assert (early.iterations, late.iterations) == (100, 0)
+    assert (early.learning_rate, late.learning_rate) == (10, 20)
+    assert (early.momentum, late.momentum) == (0.7, 0.7)
+    assert automatic_rate(10, 12.0) == 50.0
+
+
+def test_one_screen_for_all_that_is_seen(cluster_affinities):
+    settings = make_settings(repulsion="pixel-tree", max_iter=10, resolution=(300, 200), aspect="equal")
+    for snapshot in Descent(cluster_affinities, noise_positions(600, 0), settings):
+        bounds = _core.bounds(snapshot.positions, 1)
+        assert snapshot.screen == Screen.around(bounds, (300, 200), "equal")

@@ -1,0 +1,138 @@
+"""One contract for every search, then what each promises beyond it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import nearest
+
+from pixelsne import _core
+from pixelsne.neighbors import SEARCHES, choose_search, find_neighbors
+
+EXACT_SEARCHES = ["exact", "vp-tree"]
+
+
+def make_points(kind, n, d, seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, d))
+    if kind == "duplicates":
+        points = points[rng.integers(0, max(1, n // 10), n)]
+    elif kind == "constant":
+        points[:] = 3.0
+    elif kind == "line":
+        points[:] = np.linspace(0, 1, n)[:, None]
+    elif kind == "outlier":
+        points[0] = 1e6
+    return points.astype(np.float32)
+
+
+def recall(found, truth):
+    shared = [len(np.intersect1d(a, b)) for a, b in zip(found, truth, strict=True)]
+    return np.mean(shared) / truth.shape[1]
+
+
+def check_contract(points, k, neighbors):
+    """k real neighbors each, nearest first, with their true distances."""
+    n = len(points)
+    indices, distances = neighbors.indices, neighbors.distances
+    assert indices.shape == distances.shape == (n, k)
+    assert indices.dtype == np.int32
+    assert distances.dtype == np.float32
+    assert indices.min() >= 0
+    assert indices.max() < n
+    assert (indices != np.arange(n)[:, None]).all(), "a point is its own neighbor"
+    assert (np.diff(np.sort(indices, axis=1), axis=1) > 0).all(), "a neighbor is reported twice"
+    assert (np.diff(distances, axis=1) >= 0).all()
+    true = np.linalg.norm(points[:, None].astype(np.float64) - points[indices], axis=2)
+    np.testing.assert_allclose(distances, true, rtol=1e-5, atol=1e-6 * max(1.0, np.abs(points).max()))
+
+
+@pytest.mark.parametrize("kind", ["normal", "duplicates", "constant", "line", "outlier"])
+@pytest.mark.parametrize(("n", "d", "k"), [(2, 1, 1), (3, 2, 2), (50, 3, 49), (301, 17, 40), (1000, 50, 10)])
+@pytest.mark.parametrize("method", SEARCHES)
+def test_contract(method, n, d, k, kind):
+    points = make_points(kind, n, d, seed=n)
+    check_contract(points, k, find_neighbors(points, k, method, 0, 2))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    method=st.sampled_from(sorted(SEARCHES)),
+    n=st.integers(2, 400),
+    d=st.integers(1, 40),
+    seed=st.integers(0, 1000),
+    data=st.data(),
+)
+def test_contract_holds_for_any_shape(method, n, d, seed, data):
+    k = data.draw(st.integers(1, n - 1))
+    points = make_points(data.draw(st.sampled_from(["normal", "duplicates", "line"])), n, d, seed)
+    check_contract(points, k, find_neighbors(points, k, method, seed, 2))
+
+
+@pytest.mark.parametrize("method", EXACT_SEARCHES)
+@pytest.mark.parametrize("kind", ["normal", "duplicates", "line", "outlier"])
+def test_exact_searches_find_the_nearest(method, kind):
+    points = make_points(kind, 700, 13, seed=3)
+    _, true = nearest(points, 50)
+    found = find_neighbors(points, 50, method, 0, 2)
+    np.testing.assert_allclose(found.distances, true, rtol=1e-5, atol=1e-6 * np.abs(points).max())
+
+
+def test_vp_tree_equals_exact_on_the_digits(digits):
+    """Without ties, index for index; the two sum in a different order, hence nearly equal distances."""
+    points = (digits[0] + np.random.default_rng(0).normal(0, 1e-2, digits[0].shape)).astype(np.float32)
+    exact = find_neighbors(points, 90, "exact", 0, 2)
+    tree = find_neighbors(points, 90, "vp-tree", 0, 2)
+    np.testing.assert_allclose(tree.distances, exact.distances, rtol=1e-5)
+    assert recall(tree.indices, exact.indices) > 0.9999
+
+
+def test_rp_forest_recall_on_the_digits(digits):
+    points = digits[0].astype(np.float32)
+    truth = find_neighbors(points, 90, "exact", 0, 2).indices
+    assert recall(find_neighbors(points, 90, "rp-forest", 0, 2).indices, truth) >= 0.95
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(20_000, 50, 30), (10_000, 8, 15)])
+def test_rp_forest_recall_on_clusters(n, d, k):
+    rng = np.random.default_rng(2)
+    centers = rng.normal(0, 2, (50, d))
+    points = (centers[rng.integers(0, 50, n)] + rng.normal(0, 1, (n, d))).astype(np.float32)
+    truth = find_neighbors(points, k, "exact", 0, 2).indices
+    assert recall(find_neighbors(points, k, "rp-forest", 0, 2).indices, truth) >= 0.95
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+def test_same_bits_at_any_thread_count(method, digits):
+    points = digits[0].astype(np.float32)
+    first = find_neighbors(points, 40, method, 5, 1)
+    for threads in (2, 7):
+        again = find_neighbors(points, 40, method, 5, threads)
+        assert np.array_equal(first.indices, again.indices)
+        assert np.array_equal(first.distances, again.distances)
+
+
+def test_the_seed_changes_the_forest(digits):
+    points = digits[0].astype(np.float32)
+    forests = [_core.rp_forest_neighbors(points, 40, seed, 2, 100, 0, 1, _core.ProgressToken(), 2)[0] for seed in (0, 1)]
+    assert not np.array_equal(*forests)
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+def test_a_cancelled_token_ends_the_search(method, digits):
+    token = _core.ProgressToken()
+    token.cancel()
+    with pytest.raises(_core.Cancelled):
+        find_neighbors(digits[0].astype(np.float32), 40, method, 0, 2, token)
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+def test_progress_never_passes_one(method, clusters):
+    token = _core.ProgressToken()
+    find_neighbors(clusters, 20, method, 0, 2, token)
+    assert 0.3 < token.fraction <= 1.0
+
+
+def test_auto_is_exact_for_few_points_and_a_forest_for_many():
+    assert choose_search("auto", 1000) == "exact"
+    assert choose_search("auto", 1_000_000) == "rp-forest"
