@@ -211,12 +211,16 @@ BoundsTuple step(Matrix<float> positions, Matrix<float> velocity, Matrix<float> 
     return as_tuple(take_step(settings, pull, away, threads, state));
 }
 
+void require_perplexities(const std::vector<double>& perplexities) {
+    require(!perplexities.empty(), "perplexities: at least one");
+    for (const double perplexity : perplexities) require(perplexity >= 1.0, "perplexities: 1 or more");
+}
+
 std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affinities(
     const Matrix<const std::int32_t>& indices, const Matrix<const float>& distances, const std::vector<double>& perplexities, int threads) {
     require(indices.shape(0) == distances.shape(0) && indices.shape(1) == distances.shape(1), "indices and distances: the same shape");
     require(indices.shape(0) >= 1 && indices.shape(1) >= 1, "indices: at least one row and one column");
-    require(!perplexities.empty(), "perplexities: at least one");
-    for (const double perplexity : perplexities) require(perplexity >= 1.0, "perplexities: 1 or more");
+    require_perplexities(perplexities);
     require_columns_below(indices.data(), indices.size(), indices.shape(0), "indices: between 0 and n - 1");
     JointAffinities joint;
     {
@@ -234,6 +238,7 @@ std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affi
 
 Matrix<float> conditional_affinities(const Matrix<const float>& distances, const std::vector<double>& perplexities, int threads) {
     require(distances.shape(1) >= 1, "distances: at least one column");
+    require_perplexities(perplexities);
     auto conditional = new_matrix<float>(distances.shape(0), distances.shape(1));
     Unlocked unlocked;
     calibrate(view(distances), perplexities, threads, view(conditional));

@@ -19,6 +19,17 @@ from pixelsne.settings import PRESETS, check_choice, check_settings
 Listener = Callable[[Snapshot], object]
 
 
+def as_numbers(values: Any) -> AnyArray:
+    """Objects that are numbers after all, as float64."""
+    kind = np.asarray(values).dtype
+    if kind.kind == "O":
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(f"X must hold numbers, got {kind}; convert or leave out other columns")
+
+
 class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A map of high-dimensional data, optimized in screen space.
 
@@ -196,8 +207,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return Run(values, settings)
 
     def _check_input(self, X: Any) -> AnyArray:  # noqa: N803 - scikit-learn's name
-        if np.asarray(X).dtype.kind in "USMm":
-            raise ValueError(f"X must hold numbers, got {np.asarray(X).dtype}; convert or leave out other columns")
+        if np.asarray(X).dtype.kind in "OUSMm":
+            X = as_numbers(X)
         return validate_data(self, X, dtype="numeric", ensure_min_samples=2)  # type: ignore[no-any-return]
 
     def _listeners(self, stack: ExitStack) -> list[Listener]:

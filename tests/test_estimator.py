@@ -1,0 +1,347 @@
+"""What a user of PixelSNE sees: parameters, learned attributes, errors, promises."""
+
+import inspect
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from pixelsne import PixelSNE, quality
+from pixelsne.settings import PRESETS
+
+QUICK = {"max_iter": 60, "early_exaggeration_iter": 30, "random_state": 0}
+PRESET_NAMES = ["t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp"]
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    return PixelSNE(resolution=(640, 480), random_state=0).fit(digits[0])
+
+
+def test_learned_attributes(fitted, digits):
+    n = len(digits[0])
+    assert fitted.embedding_.shape == (n, 2)
+    assert fitted.embedding_.dtype == np.float32
+    assert (fitted.embedding_ >= 0).all()
+    assert (fitted.embedding_ < [640, 480]).all()
+    assert np.array_equal(fitted.pixels_, np.floor(fitted.embedding_))
+    assert fitted.positions_.dtype == np.float32
+    assert abs(fitted.positions_.mean()) < 1e-3
+    assert fitted.perplexity_ == 30
+    assert fitted.n_features_in_ == 64
+    assert 0 < fitted.n_iter_ <= 1000
+    assert fitted.stopped_by_ in {"max_iter", "tol"}
+    assert set(fitted.timings_) == {"reduce", "neighbors", "affinities", "descent"}
+    assert {len(column) for column in fitted.history_.values()} == {fitted.n_iter_ // 50}
+    assert list(fitted.history_) == ["iteration", "kl", "moved"]
+    assert list(fitted.get_feature_names_out()) == ["pixelsne0", "pixelsne1"]
+
+
+def test_the_digits_come_apart(fitted, digits):
+    values, labels = digits
+    assert quality.knn_accuracy(fitted.embedding_, labels, 10) > 0.97
+    assert quality.neighborhood_precision(values, fitted.embedding_, 10) > 0.55
+    assert fitted.kl_divergence_ < 0.8
+
+
+def test_kl_is_that_of_the_final_map(fitted, digits):
+    from pixelsne.affinities import joint_affinities
+    from pixelsne.neighbors import find_neighbors
+    from pixelsne.reduce import reduce
+
+    points = reduce(digits[0], 50, 0)
+    affinities = joint_affinities(find_neighbors(points, 90, "exact", 0, 2), (30.0,), 2)
+    assert fitted.kl_divergence_ == pytest.approx(quality.kl_divergence(affinities, fitted.positions_), rel=1e-6)
+
+
+@pytest.mark.parametrize("preset", PRESET_NAMES)
+def test_same_seed_same_bits_at_any_thread_count(preset, digits):
+    maps = [
+        PixelSNE.preset(preset, max_iter=60, random_state=3, n_jobs=jobs).fit(digits[0]).positions_
+        for jobs in (1, 2, 7)
+    ]
+    assert np.array_equal(maps[0], maps[1])
+    assert np.array_equal(maps[0], maps[2])
+
+
+def test_the_default_has_the_same_bits_at_any_thread_count(digits):
+    maps = [PixelSNE(**QUICK, n_jobs=jobs).fit_transform(digits[0]) for jobs in (1, 2, 7)]
+    assert np.array_equal(maps[0], maps[1])
+    assert np.array_equal(maps[0], maps[2])
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(digits):
+    alone = PixelSNE(**QUICK).fit_transform(digits[0])
+    together = {}
+    threads = [
+        threading.Thread(target=lambda place=place: together.update({place: PixelSNE(**QUICK).fit_transform(digits[0])}))
+        for place in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(together) == 3
+    for result in together.values():
+        assert np.array_equal(result, alone)
+
+
+def test_seeds_differ(digits):
+    first, second = (PixelSNE(init="random", max_iter=20, random_state=seed).fit_transform(digits[0]) for seed in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("preset", PRESET_NAMES)
+def test_presets_are_the_papers(preset):
+    model = PixelSNE.preset(preset)
+    assert (model.perplexity, model.n_pca, model.init, model.max_iter, model.tol) == (50.0, 50, "random", 1000, 0.0)
+    assert (model.early_exaggeration, model.early_exaggeration_iter, model.exaggeration) == (12.0, 250, 1.0)
+    assert (model.learning_rate, model.momentum, model.theta, model.step_limit) == (50.0, (0.5, 0.8), 0.5, None)
+    methods = {
+        "t-sne": ("exact", "exact", "all"),
+        "bh-sne": ("vp-tree", "barnes-hut", None),
+        "pixelsne-vp": ("vp-tree", "pixel-tree", None),
+        "pixelsne-rp": ("rp-forest", "pixel-tree", None),
+    }
+    assert (model.neighbors, model.repulsion, model.n_neighbors) == methods[preset]
+    assert model.center == ("cell" if preset.startswith("pixelsne") else "mass")
+
+
+def test_presets_take_overrides_and_refuse_unknown_names():
+    assert PixelSNE.preset("bh-sne", perplexity=10).perplexity == 10
+    with pytest.raises(ValueError, match=r"preset='umap'.*'t-sne'"):
+        PixelSNE.preset("umap")
+    assert set(PRESETS) == set(PRESET_NAMES)
+
+
+def test_clone_keeps_parameters():
+    model = PixelSNE((640, 480), perplexity=[5, 50], momentum=(0.3, 0.9))
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_every_parameter_is_documented():
+    documented = PixelSNE.__doc__
+    for name in inspect.signature(PixelSNE).parameters:
+        assert name in documented, name
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"resolution": 0}, ValueError, ["resolution", "0", "1 to 65536"]),
+        ({"resolution": (0, 5)}, ValueError, ["resolution", "(0, 5)"]),
+        ({"resolution": 1.5}, TypeError, ["resolution", "1.5"]),
+        ({"resolution": (1, 2, 3)}, ValueError, ["resolution", "(width, height)"]),
+        ({"resolution": 65_537}, ValueError, ["resolution", "65536"]),
+        ({"resolution": True}, TypeError, ["resolution"]),
+        ({"perplexity": 0.5}, ValueError, ["perplexity", "0.5"]),
+        ({"perplexity": float("nan")}, ValueError, ["perplexity", "nan"]),
+        ({"perplexity": "many"}, TypeError, ["perplexity", "many"]),
+        ({"perplexity": []}, ValueError, ["perplexity", "empty"]),
+        ({"n_neighbors": 0}, ValueError, ["n_neighbors", "0"]),
+        ({"n_neighbors": 10}, ValueError, ["n_neighbors=10", "perplexity", "30"]),
+        ({"n_neighbors": "most"}, ValueError, ["n_neighbors", "most", "all"]),
+        ({"neighbors": "annoy"}, ValueError, ["neighbors", "annoy", "vp-tree"]),
+        ({"repulsion": "fft"}, ValueError, ["repulsion", "fft", "pixel-tree"]),
+        ({"theta": -1}, ValueError, ["theta", "-1"]),
+        ({"center": "middle"}, ValueError, ["center", "middle", "mass"]),
+        ({"aspect": "wide"}, ValueError, ["aspect", "wide", "equal"]),
+        ({"n_pca": 0}, ValueError, ["n_pca", "0"]),
+        ({"init": "spectral"}, ValueError, ["init", "spectral", "random"]),
+        ({"init": np.zeros((5, 3))}, ValueError, ["init", "(n, 2)"]),
+        ({"init": np.zeros((5, 2))}, ValueError, ["init", "100", "5"]),
+        ({"init": np.full((100, 2), np.nan)}, ValueError, ["init", "NaN"]),
+        ({"early_exaggeration": 0.5}, ValueError, ["early_exaggeration", "0.5"]),
+        ({"early_exaggeration_iter": -1}, ValueError, ["early_exaggeration_iter", "-1"]),
+        ({"exaggeration": 0}, ValueError, ["exaggeration", "0"]),
+        ({"learning_rate": 0}, ValueError, ["learning_rate", "0"]),
+        ({"learning_rate": "slow"}, ValueError, ["learning_rate", "slow", "auto"]),
+        ({"momentum": 1.0}, ValueError, ["momentum", "1.0"]),
+        ({"momentum": (0.5, 0.6, 0.7)}, ValueError, ["momentum", "(early, late)"]),
+        ({"step_limit": -1}, ValueError, ["step_limit", "-1"]),
+        ({"max_iter": 0}, ValueError, ["max_iter", "0"]),
+        ({"max_iter": 10.5}, TypeError, ["max_iter", "10.5"]),
+        ({"tol": -1}, ValueError, ["tol", "-1"]),
+        ({"n_jobs": 0}, ValueError, ["n_jobs", "-1"]),
+        ({"random_state": "x"}, ValueError, ["x"]),
+    ],
+)
+def test_bad_parameters(parameters, error, words, random):
+    with pytest.raises(error) as caught:
+        PixelSNE(**parameters).fit(random.normal(size=(100, 4)))
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([[1.0, np.nan], [2.0, 3.0]], ["X", "NaN"]),
+        ([[1.0, np.inf], [2.0, 3.0]], ["X", "infinity"]),
+        ([["a", "b"], ["c", "d"]], ["X", "numbers"]),
+        (np.array([["a", 1], ["c", 2]], dtype=object), ["X", "numbers"]),
+        (np.empty((0, 3)), ["0 sample"]),
+        (np.ones((1, 3)), ["1 sample", "minimum of 2"]),
+        (np.ones((10, 0)), ["0 feature"]),
+        (np.ones(10), ["2D"]),
+        (np.ones((4, 4, 4)), ["dim"]),
+        (np.ones((4, 4), dtype=complex), ["Complex"]),
+    ],
+)
+def test_bad_input(values, words):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+        PixelSNE().fit(values)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_perplexity_too_large_is_lowered_with_one_warning(random):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PixelSNE(perplexity=30, **QUICK).fit(random.normal(size=(31, 3)))
+    assert len(caught) == 1
+    assert "perplexity=30" in str(caught[0].message)
+    assert "10" in str(caught[0].message)
+    assert model.perplexity_ == 10
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 10])
+@pytest.mark.parametrize("repulsion", ["exact", "barnes-hut", "pixel-tree"])
+@pytest.mark.filterwarnings("ignore:perplexity")
+def test_tiny_data(n, repulsion, random):
+    model = PixelSNE(repulsion=repulsion, max_iter=300, random_state=0).fit(random.normal(size=(n, 3)))
+    assert np.isfinite(model.positions_).all()
+    assert np.isfinite(model.kl_divergence_)
+
+
+def test_two_perplexities(digits):
+    model = PixelSNE(perplexity=(5, 30), **QUICK).fit(digits[0])
+    assert model.perplexity_ == (5, 30)
+
+
+def hard_data(kind, random):
+    values = random.normal(size=(400, 10))
+    if kind == "constant":
+        values[:] = 1.0
+    elif kind == "constant columns":
+        values[:, 3:] = 7.0
+    elif kind == "one column":
+        values = values[:, :1]
+    elif kind == "duplicates":
+        values[:250] = values[0]
+    elif kind == "outlier":
+        values[0] = 1e6
+    elif kind == "huge":
+        values *= 1e30
+    elif kind == "tiny":
+        values *= 1e-30
+    elif kind == "offset":
+        values += 1e9
+    elif kind == "integers":
+        values = (values * 10).astype(np.int16)
+    elif kind == "booleans":
+        values = values > 0
+    elif kind == "float16":
+        values = values.astype(np.float16)
+    elif kind == "fortran":
+        values = np.asfortranarray(values)
+    elif kind == "read-only stride":
+        values = np.repeat(values, 2, axis=1)[:, ::2]
+        values.flags.writeable = False
+    return values
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "constant", "constant columns", "one column", "duplicates", "outlier", "huge", "tiny", "offset", "integers",
+        "booleans", "float16", "fortran", "read-only stride",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("repulsion", ["exact", "pixel-tree"])
+def test_hard_data_gives_a_finite_map(kind, repulsion, random):
+    values = hard_data(kind, random)
+    model = PixelSNE(resolution=(200, 100), repulsion=repulsion, max_iter=150, random_state=0).fit(values)
+    assert np.isfinite(model.positions_).all()
+    assert np.isfinite(model.kl_divergence_)
+    assert (model.embedding_ < [200, 100]).all()
+    assert len(np.unique(model.pixels_, axis=0)) > 50, "the points must not stay on one spot"
+
+
+def test_scale_and_offset_do_not_change_the_map(random):
+    """Powers of two: nothing is rounded differently, so not a bit may change."""
+    values = random.integers(-100, 100, (300, 5)).astype(np.float64)
+    plain = PixelSNE(**QUICK).fit_transform(values)
+    assert np.array_equal(PixelSNE(**QUICK).fit_transform(values * 2.0**90), plain)
+
+
+@pytest.mark.parametrize("resolution", [1, 2, (1, 1000), (3, 7), 65_536])
+def test_any_resolution(resolution, digits):
+    model = PixelSNE(resolution=resolution, repulsion="pixel-tree", **QUICK).fit(digits[0][:500])
+    assert np.isfinite(model.positions_).all()
+    assert (model.pixels_ < resolution).all()
+
+
+def test_the_start_can_be_given(digits):
+    start = np.random.default_rng(0).normal(5, 100, (len(digits[0]), 2))
+    maps = [PixelSNE(init=scale * start, **QUICK).fit_transform(digits[0]) for scale in (1.0, 2.0)]
+    assert np.array_equal(*maps), "the scale of a start must not matter"
+
+
+def test_callback_stops_and_keeps_the_map(digits):
+    seen = []
+
+    def stop(snapshot):
+        seen.append(snapshot)
+        return snapshot.iteration == 20
+
+    model = PixelSNE(random_state=0, callback=stop).fit(digits[0])
+    assert model.n_iter_ == 20
+    assert model.stopped_by_ == "callback"
+    assert list(dict.fromkeys(snapshot.phase for snapshot in seen)) == ["reduce", "neighbors", "affinities", "early"]
+
+
+def test_ctrl_c_keeps_the_map_so_far(digits):
+    def interrupt(snapshot):
+        if snapshot.iteration == 20:
+            raise KeyboardInterrupt
+
+    model = PixelSNE(random_state=0, callback=interrupt).fit(digits[0])
+    assert (model.n_iter_, model.stopped_by_) == (20, "interrupt")
+    assert "descent" in model.timings_
+
+
+def test_ctrl_c_before_the_descent_is_raised(digits):
+    def interrupt(snapshot):
+        if snapshot.phase == "neighbors":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        PixelSNE(callback=interrupt).fit(digits[0])
+
+
+def test_iter_fit_is_fit(digits):
+    model = PixelSNE(**QUICK)
+    snapshots = list(model.iter_fit(digits[0]))
+    assert snapshots[-1].iteration == 60
+    assert np.array_equal(model.embedding_, PixelSNE(**QUICK).fit_transform(digits[0]))
+
+
+def test_an_abandoned_iter_fit_keeps_the_map_so_far(digits):
+    model = PixelSNE(**QUICK)
+    snapshots = model.iter_fit(digits[0])
+    for snapshot in snapshots:
+        if snapshot.iteration == 10:
+            break
+    snapshots.close()
+    assert (model.n_iter_, model.stopped_by_) == (10, "callback")
+
+
+def test_verbose_shows_a_bar_on_stderr(digits, capfd):
+    PixelSNE(verbose=True, **QUICK).fit(digits[0])
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "iteration 60" in err
+    assert "KL" in err

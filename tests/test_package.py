@@ -1,0 +1,61 @@
+"""What holds the package together: versions, stubs, imports."""
+
+import ast
+import importlib.metadata
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pixelsne
+from pixelsne import _core
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_one_version():
+    assert importlib.metadata.version("pixelsne") == pixelsne.__version__
+    assert f'version: "{pixelsne.__version__}"' in (ROOT / "CITATION.cff").read_text()
+    assert f"## {pixelsne.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_stub_names_what_the_core_has():
+    stub = ast.parse((ROOT / "src/pixelsne/_core.pyi").read_text())
+    named = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    public = {name for name in dir(_core) if not name.startswith("_")}
+    assert public == set(named) | {"instruction_set"}
+    for name, node in named.items():
+        if isinstance(node, ast.ClassDef) and name != "Cancelled":
+            members = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+            assert {member for member in dir(getattr(_core, name)) if not member.startswith("_")} == members - {"__init__"}
+
+
+def test_public_names_exist():
+    for name in pixelsne.__all__:
+        assert hasattr(pixelsne, name)
+    assert pixelsne.quality.knn_accuracy
+    assert {"PixelSNE", "quality"} <= set(dir(pixelsne))
+
+
+def test_import_is_light():
+    code = "import sys, pixelsne; print(any(name in sys.modules for name in ('sklearn', 'matplotlib', 'rich', 'scipy')))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
+
+
+def test_no_file_of_the_package_needs_more_than_the_package():
+    """Tests and sources must run where only the repository is."""
+    for folder in ("src", "tests", "core"):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in {".py", ".cpp", ".hpp", ".pyi"} and file != Path(__file__):
+                assert "../shared" not in file.read_text(), file
+
+
+def test_the_demo_draws_a_map(tmp_path):
+    target = tmp_path / "map.png"
+    result = subprocess.run(
+        [sys.executable, "-m", "pixelsne.demo", str(target)], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert str(target) in result.stdout
+    assert "10-NN accuracy" in result.stdout

@@ -1,0 +1,125 @@
+"""The small stages: reduce, start, watched calls."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from pixelsne import reduce as reduce_module
+from pixelsne.initial_positions import START_DEVIATION, initial_positions, noise_positions, shrink
+from pixelsne.reduce import principal_components, reduce, standardize
+from pixelsne.watched import watched
+
+
+def test_standardize_centers_and_scales(random):
+    values = random.normal(3, 7, (500, 4))
+    points = standardize(values)
+    assert points.dtype == np.float32
+    np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-6)
+    assert np.square(points).mean() == pytest.approx(1.0, rel=1e-5)
+    np.testing.assert_allclose(points, (values - values.mean(axis=0)) / values.std(axis=0).mean(), rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1.0, 1e30, 1e300])
+def test_standardize_neither_overflows_nor_vanishes(factor, random):
+    values = random.normal(size=(100, 3))
+    np.testing.assert_allclose(standardize(values * factor), standardize(values), rtol=1e-5, atol=1e-6)
+
+
+def test_an_offset_does_not_swallow_the_variation(random):
+    values = random.normal(size=(100, 3))
+    np.testing.assert_allclose(standardize(values + 1e9), standardize(values), atol=1e-5)
+
+
+def test_small_integers_do_not_overflow():
+    values = np.array([[-128, 127], [127, -128]], dtype=np.int8)
+    np.testing.assert_allclose(standardize(values), [[-1, 1], [1, -1]])
+
+
+def test_blocks_do_not_change_the_result(random, monkeypatch):
+    values = random.normal(size=(1000, 60))
+    whole = reduce(values, 5, 0)
+    monkeypatch.setattr(reduce_module, "NUMBERS_PER_BLOCK", 700)
+    np.testing.assert_allclose(reduce(values, 5, 0), whole, atol=1e-5)
+
+
+def test_principal_components_against_scikit_learn(digits):
+    points = standardize(digits[0])
+    ours = principal_components(points, 10, 0)
+    theirs = PCA(10, svd_solver="full").fit_transform(points.astype(np.float64))
+    np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-4)
+
+
+def test_wide_input_takes_the_other_solver(random, monkeypatch):
+    points = standardize(random.normal(size=(100, 3)) @ random.normal(size=(3, 40)))
+    narrow = principal_components(points, 3, 0)
+    monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 10)
+    np.testing.assert_allclose(np.abs(principal_components(points, 3, 0)), np.abs(narrow), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_pca", "columns"), [((200, 80), 50, 50), ((30, 80), 50, 30), ((200, 20), 50, 20), ((200, 80), None, 80)]
+)
+def test_reduce_keeps_what_is_asked_for(shape, n_pca, columns, random):
+    assert reduce(random.normal(size=shape), n_pca, 0).shape == (shape[0], columns)
+
+
+def test_pca_start(digits):
+    points = reduce(digits[0], 50, 0)
+    start = initial_positions(points, "pca", 0)
+    assert start.std(axis=0)[0] == pytest.approx(START_DEVIATION, rel=1e-5)
+    assert start.std(axis=0)[1] < START_DEVIATION, "both axes share one scale"
+    components = PCA(2).fit_transform(points)
+    assert abs(np.corrcoef(start[:, 0], components[:, 0])[0, 1]) > 0.9999
+    assert abs(np.corrcoef(start[:, 1], components[:, 1])[0, 1]) > 0.9999
+
+
+def test_noise_where_an_axis_has_nothing(random):
+    line = np.column_stack([random.normal(size=100), np.zeros(100)])
+    start = shrink(line, 0)
+    assert start[:, 1].std() == pytest.approx(START_DEVIATION, rel=0.3)
+    for start in (shrink(np.ones((100, 2)), 0), initial_positions(np.ones((100, 1), dtype=np.float32), "pca", 0)):
+        assert (start.std(axis=0) > START_DEVIATION / 2).all()
+
+
+def test_noise_has_the_deviation_it_says():
+    assert noise_positions(10_000, 0).std() == pytest.approx(START_DEVIATION, rel=0.05)
+
+
+def finish(generator):
+    fractions = []
+    while True:
+        try:
+            fractions.append(next(generator))
+        except StopIteration as end:
+            return fractions, end.value
+
+
+def test_watched_returns_the_result_and_yields_fractions():
+    fractions, result = finish(watched(lambda _token: time.sleep(0.2) or 42))
+    assert result == 42
+    assert fractions
+
+
+def test_watched_raises_what_the_call_raises():
+    def fail(_token):
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        finish(watched(fail))
+
+
+def test_leaving_a_watched_call_cancels_it():
+    ended = threading.Event()
+
+    def work(token):
+        while not token.cancelled:
+            time.sleep(0.01)
+        ended.set()
+
+    running = watched(work)
+    next(running)
+    running.close()
+    assert ended.is_set()
