@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-import reference
 
+import reference
 from pixelsne import _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.neighbors import Neighbors, find_neighbors
@@ -83,7 +83,10 @@ def test_joint_against_the_dense_twin(clusters):
     affinities = joint_affinities(neighbors, (10.0,), 2)
     check_joint(affinities)
     np.testing.assert_allclose(
-        reference.dense(affinities), reference.joint_affinities(neighbors.indices, conditional), rtol=1e-6, atol=1e-12
+        reference.dense(affinities),
+        reference.joint_affinities(neighbors.indices, conditional),
+        rtol=1e-6,
+        atol=1e-12,
     )
 
 

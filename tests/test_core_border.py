@@ -16,7 +16,11 @@ TOKEN = _core.ProgressToken()
 
 def csr(n=10, columns=None):
     offsets = np.arange(n + 1, dtype=np.int64)
-    return [offsets, np.zeros(n, dtype=np.int32) if columns is None else columns, np.ones(n, dtype=np.float32)]
+    return [
+        offsets,
+        np.zeros(n, dtype=np.int32) if columns is None else columns,
+        np.ones(n, dtype=np.float32),
+    ]
 
 
 def pixel_tree(**changes):
@@ -109,7 +113,11 @@ def test_positions_that_are_not_numbers_do_not_crash_the_trees():
 
 def run_python(code, **environment):
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
     )
 
 

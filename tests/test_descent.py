@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import reference
 
+import reference
 from pixelsne import PixelSNE, _core
+from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent, median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
 from pixelsne.schedule import automatic_rate, plan_phases
@@ -39,8 +40,6 @@ def test_gradient_against_finite_differences(cluster_affinities, random):
 
 
 def sparse(matrix):
-    from pixelsne.affinities import Affinities
-
     n = len(matrix)
     rows, columns = np.nonzero(matrix)
     offsets = np.searchsorted(rows, np.arange(n + 1)).astype(np.int64)

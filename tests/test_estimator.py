@@ -9,6 +9,9 @@ import pytest
 from sklearn.base import clone
 
 from pixelsne import PixelSNE, quality
+from pixelsne.affinities import joint_affinities
+from pixelsne.neighbors import find_neighbors
+from pixelsne.reduce import reduce
 from pixelsne.settings import PRESETS
 
 QUICK = {"max_iter": 60, "early_exaggeration_iter": 30, "random_state": 0}
@@ -47,10 +50,6 @@ def test_the_digits_come_apart(fitted, digits):
 
 
 def test_kl_is_that_of_the_final_map(fitted, digits):
-    from pixelsne.affinities import joint_affinities
-    from pixelsne.neighbors import find_neighbors
-    from pixelsne.reduce import reduce
-
     points = reduce(digits[0], 50, 0)
     affinities = joint_affinities(find_neighbors(points, 90, "exact", 0, 2), (30.0,), 2)
     assert fitted.kl_divergence_ == pytest.approx(quality.kl_divergence(affinities, fitted.positions_), rel=1e-6)
@@ -76,7 +75,9 @@ def test_two_runs_at_once_do_not_disturb_each_other(digits):
     alone = PixelSNE(**QUICK).fit_transform(digits[0])
     together = {}
     threads = [
-        threading.Thread(target=lambda place=place: together.update({place: PixelSNE(**QUICK).fit_transform(digits[0])}))
+        threading.Thread(
+            target=lambda place=place: together.update({place: PixelSNE(**QUICK).fit_transform(digits[0])})
+        )
         for place in range(3)
     ]
     for thread in threads:
@@ -89,16 +90,29 @@ def test_two_runs_at_once_do_not_disturb_each_other(digits):
 
 
 def test_seeds_differ(digits):
-    first, second = (PixelSNE(init="random", max_iter=20, random_state=seed).fit_transform(digits[0]) for seed in (0, 1))
+    first, second = (
+        PixelSNE(init="random", max_iter=20, random_state=seed).fit_transform(digits[0]) for seed in (0, 1)
+    )
     assert not np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("preset", PRESET_NAMES)
 def test_presets_are_the_papers(preset):
     model = PixelSNE.preset(preset)
-    assert (model.perplexity, model.n_pca, model.init, model.max_iter, model.tol) == (50.0, 50, "random", 1000, 0.0)
+    assert (model.perplexity, model.n_pca, model.init, model.max_iter, model.tol) == (
+        50.0,
+        50,
+        "random",
+        1000,
+        0.0,
+    )
     assert (model.early_exaggeration, model.early_exaggeration_iter, model.exaggeration) == (12.0, 250, 1.0)
-    assert (model.learning_rate, model.momentum, model.theta, model.step_limit) == (50.0, (0.5, 0.8), 0.5, None)
+    assert (model.learning_rate, model.momentum, model.theta, model.step_limit) == (
+        50.0,
+        (0.5, 0.8),
+        0.5,
+        None,
+    )
     methods = {
         "t-sne": ("exact", "exact", "all"),
         "bh-sne": ("vp-tree", "barnes-hut", None),
@@ -221,48 +235,38 @@ def test_two_perplexities(digits):
     assert model.perplexity_ == (5, 30)
 
 
-def hard_data(kind, random):
-    values = random.normal(size=(400, 10))
-    if kind == "constant":
-        values[:] = 1.0
-    elif kind == "constant columns":
-        values[:, 3:] = 7.0
-    elif kind == "one column":
-        values = values[:, :1]
-    elif kind == "duplicates":
-        values[:250] = values[0]
-    elif kind == "outlier":
-        values[0] = 1e6
-    elif kind == "huge":
-        values *= 1e30
-    elif kind == "tiny":
-        values *= 1e-30
-    elif kind == "offset":
-        values += 1e9
-    elif kind == "integers":
-        values = (values * 10).astype(np.int16)
-    elif kind == "booleans":
-        values = values > 0
-    elif kind == "float16":
-        values = values.astype(np.float16)
-    elif kind == "fortran":
-        values = np.asfortranarray(values)
-    elif kind == "read-only stride":
-        values = np.repeat(values, 2, axis=1)[:, ::2]
-        values.flags.writeable = False
+def read_only_stride(values):
+    values = np.repeat(values, 2, axis=1)[:, ::2]
+    values.flags.writeable = False
     return values
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "constant", "constant columns", "one column", "duplicates", "outlier", "huge", "tiny", "offset", "integers",
-        "booleans", "float16", "fortran", "read-only stride",
-    ],
-)  # fmt: skip
+def first_row_times(values, factor, rows):
+    values[:rows] = factor * values[0]
+    return values
+
+
+HARD_DATA = {
+    "constant": np.ones_like,
+    "constant columns": lambda values: np.column_stack([values[:, :3], np.full((len(values), 7), 7.0)]),
+    "one column": lambda values: values[:, :1],
+    "duplicates": lambda values: first_row_times(values, 1, 250),
+    "outlier": lambda values: first_row_times(values, 1e6, 1),
+    "huge": lambda values: values * 1e30,
+    "tiny": lambda values: values * 1e-30,
+    "offset": lambda values: values + 1e9,
+    "integers": lambda values: (values * 10).astype(np.int16),
+    "booleans": lambda values: values > 0,
+    "float16": lambda values: values.astype(np.float16),
+    "fortran": np.asfortranarray,
+    "read-only stride": read_only_stride,
+}
+
+
+@pytest.mark.parametrize("kind", HARD_DATA)
 @pytest.mark.parametrize("repulsion", ["exact", "pixel-tree"])
 def test_hard_data_gives_a_finite_map(kind, repulsion, random):
-    values = hard_data(kind, random)
+    values = HARD_DATA[kind](random.normal(size=(400, 10)))
     model = PixelSNE(resolution=(200, 100), repulsion=repulsion, max_iter=150, random_state=0).fit(values)
     assert np.isfinite(model.positions_).all()
     assert np.isfinite(model.kl_divergence_)
@@ -300,7 +304,12 @@ def test_callback_stops_and_keeps_the_map(digits):
     model = PixelSNE(random_state=0, callback=stop).fit(digits[0])
     assert model.n_iter_ == 20
     assert model.stopped_by_ == "callback"
-    assert list(dict.fromkeys(snapshot.phase for snapshot in seen)) == ["reduce", "neighbors", "affinities", "early"]
+    assert list(dict.fromkeys(snapshot.phase for snapshot in seen)) == [
+        "reduce",
+        "neighbors",
+        "affinities",
+        "early",
+    ]
 
 
 def test_ctrl_c_keeps_the_map_so_far(digits):

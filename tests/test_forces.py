@@ -2,14 +2,24 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from pixelsne import _core
 from pixelsne.screen import Screen
 
-RESOLUTIONS = [(1, 1), (2, 2), (3, 3), (500, 500), (512, 512), (768, 768), (1000, 1000), (1024, 768), (8192, 8192)]
+RESOLUTIONS = [
+    (1, 1),
+    (2, 2),
+    (3, 3),
+    (500, 500),
+    (512, 512),
+    (768, 768),
+    (1000, 1000),
+    (1024, 768),
+    (8192, 8192),
+]
 
 
 def exact(positions, threads=2):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import nearest
 
 from pixelsne import _core
 from pixelsne.neighbors import SEARCHES, choose_search, find_neighbors
+from reference import nearest
 
 EXACT_SEARCHES = ["exact", "vp-tree"]
 
@@ -114,7 +114,9 @@ def test_same_bits_at_any_thread_count(method, digits):
 
 def test_the_seed_changes_the_forest(digits):
     points = digits[0].astype(np.float32)
-    forests = [_core.rp_forest_neighbors(points, 40, seed, 2, 100, 0, 1, _core.ProgressToken(), 2)[0] for seed in (0, 1)]
+    forests = [
+        _core.rp_forest_neighbors(points, 40, seed, 2, 100, 0, 1, _core.ProgressToken(), 2)[0] for seed in (0, 1)
+    ]
     assert not np.array_equal(*forests)
 
 

@@ -27,7 +27,9 @@ def test_the_stub_names_what_the_core_has():
     for name, node in named.items():
         if isinstance(node, ast.ClassDef) and name != "Cancelled":
             members = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
-            assert {member for member in dir(getattr(_core, name)) if not member.startswith("_")} == members - {"__init__"}
+            assert {member for member in dir(getattr(_core, name)) if not member.startswith("_")} == members - {
+                "__init__"
+            }
 
 
 def test_public_names_exist():
@@ -38,7 +40,8 @@ def test_public_names_exist():
 
 
 def test_import_is_light():
-    code = "import sys, pixelsne; print(any(name in sys.modules for name in ('sklearn', 'matplotlib', 'rich', 'scipy')))"
+    heavy = ["sklearn", "matplotlib", "rich", "scipy"]
+    code = f"import sys, pixelsne; print(any(name in sys.modules for name in {heavy}))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
 
@@ -54,7 +57,11 @@ def test_no_file_of_the_package_needs_more_than_the_package():
 def test_the_demo_draws_a_map(tmp_path):
     target = tmp_path / "map.png"
     result = subprocess.run(
-        [sys.executable, "-m", "pixelsne.demo", str(target)], capture_output=True, text=True, check=True, env=os.environ
+        [sys.executable, "-m", "pixelsne.demo", str(target)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ,
     )
     assert target.read_bytes().startswith(b"\x89PNG")
     assert str(target) in result.stdout

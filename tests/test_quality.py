@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-import reference
 from sklearn.neighbors import KNeighborsClassifier
 
+import reference
 from pixelsne import quality
 
 
@@ -64,10 +64,19 @@ def test_kl_against_the_twin(cluster_affinities, random):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: quality.neighborhood_precision(np.ones((5, 2)), np.ones((4, 2)), 1), "embedding must have 5 rows"),
-        (lambda: quality.neighborhood_precision(np.ones((5, 2)), np.ones((5, 2)), 5), "k must be between 1 and 4"),
+        (
+            lambda: quality.neighborhood_precision(np.ones((5, 2)), np.ones((4, 2)), 1),
+            "embedding must have 5 rows",
+        ),
+        (
+            lambda: quality.neighborhood_precision(np.ones((5, 2)), np.ones((5, 2)), 5),
+            "k must be between 1 and 4",
+        ),
         (lambda: quality.neighborhood_precision(np.ones((5, 2)), np.ones((5, 2)), []), "k must be"),
-        (lambda: quality.neighborhood_precision(np.full((5, 2), np.nan), np.ones((5, 2)), 1), "X must be finite"),
+        (
+            lambda: quality.neighborhood_precision(np.full((5, 2), np.nan), np.ones((5, 2)), 1),
+            "X must be finite",
+        ),
         (lambda: quality.neighborhood_precision(np.ones(5), np.ones((5, 2)), 1), "X must be numbers"),
         (lambda: quality.knn_accuracy(np.ones((5, 2)), [1, 2], 1), "labels must be one for each of the 5"),
     ],

@@ -60,7 +60,8 @@ def test_wide_input_takes_the_other_solver(random, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("shape", "n_pca", "columns"), [((200, 80), 50, 50), ((30, 80), 50, 30), ((200, 20), 50, 20), ((200, 80), None, 80)]
+    ("shape", "n_pca", "columns"),
+    [((200, 80), 50, 50), ((30, 80), 50, 30), ((200, 20), 50, 20), ((200, 80), None, 80)],
 )
 def test_reduce_keeps_what_is_asked_for(shape, n_pca, columns, random):
     assert reduce(random.normal(size=shape), n_pca, 0).shape == (shape[0], columns)
@@ -80,7 +81,10 @@ def test_noise_where_an_axis_has_nothing(random):
     line = np.column_stack([random.normal(size=100), np.zeros(100)])
     start = shrink(line, 0)
     assert start[:, 1].std() == pytest.approx(START_DEVIATION, rel=0.3)
-    for start in (shrink(np.ones((100, 2)), 0), initial_positions(np.ones((100, 1), dtype=np.float32), "pca", 0)):
+    for start in (
+        shrink(np.ones((100, 2)), 0),
+        initial_positions(np.ones((100, 1), dtype=np.float32), "pca", 0),
+    ):
         assert (start.std(axis=0) > START_DEVIATION / 2).all()
 
 

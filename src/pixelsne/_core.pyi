@@ -3,12 +3,14 @@
 `threads` never changes a result. Arrays must be C-contiguous and of exactly the dtype named here.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
-Indices = NDArray[np.int32]
-Bounds = tuple[float, float, float, float]  # low x, low y, high x, high y
+Floats: TypeAlias = NDArray[np.float32]
+Indices: TypeAlias = NDArray[np.int32]
+Bounds: TypeAlias = tuple[float, float, float, float]  # low x, low y, high x, high y
 
 instruction_set: str
 

@@ -20,6 +20,9 @@ StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
 # How often the KL divergence and the pixels moved are measured.
 ITERATIONS_BETWEEN_LOOKS = 50
 
+# Keeps the division defined when all points are too far apart to feel each other.
+SMALLEST_NORMALIZER = 1e-37
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -94,7 +97,7 @@ class Descent:
 
     def _iterate(self, phase: Phase) -> float:
         threads = self.settings.threads
-        normalizer = max(self._repel(self.positions, self.screen, self._push), np.finfo(np.float32).tiny)
+        normalizer = max(self._repel(self.positions, self.screen, self._push), SMALLEST_NORMALIZER)
         self.attraction.forces(self.positions, self._pull, threads)
         bounds = _core.step(
             self.positions,

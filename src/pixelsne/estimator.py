@@ -163,7 +163,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """One of the paper's systems as the paper runs it: "t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp"."""
         return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002 - scikit-learn's names
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
         """Computes the map. `y` is ignored."""
         run = self._start(X)
         stopped_by: StoppedBy | None = None
@@ -183,11 +183,11 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self._learn(run.embedding(stopped_by))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Placed:  # noqa: N803 - scikit-learn's name
+    def fit_transform(self, X: Any, y: Any = None) -> Placed:
         """Computes the map and returns `embedding_`."""
         return self.fit(X, y).embedding_
 
-    def iter_fit(self, X: Any) -> Iterator[Snapshot]:  # noqa: N803 - scikit-learn's name
+    def iter_fit(self, X: Any) -> Iterator[Snapshot]:
         """As `fit`, yielding a Snapshot after every iteration; the map so far is kept when the loop ends."""
         run = self._start(X)
         stopped_by: StoppedBy | None = "callback"
@@ -198,7 +198,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             if run.descent is not None:
                 self._learn(run.embedding(stopped_by))
 
-    def _start(self, X: Any) -> Run:  # noqa: N803 - scikit-learn's name
+    def _start(self, X: Any) -> Run:
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = check_settings(self.get_params(deep=False), seed)
         values = self._check_input(X)
@@ -206,7 +206,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError(f"init must have one row for each of the {len(values)} points, got {len(settings.init)}")
         return Run(values, settings)
 
-    def _check_input(self, X: Any) -> AnyArray:  # noqa: N803 - scikit-learn's name
+    def _check_input(self, X: Any) -> AnyArray:
         if np.asarray(X).dtype.kind in "OUSMm":
             X = as_numbers(X)
         return validate_data(self, X, dtype="numeric", ensure_min_samples=2)  # type: ignore[no-any-return]

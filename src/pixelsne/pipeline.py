@@ -25,9 +25,7 @@ def fitting_perplexity(settings: Settings, n: int) -> tuple[float, ...]:
     largest = max(1.0, (n - 1) / 3)
     if max(settings.perplexity) > largest:
         given = ", ".join(f"{perplexity:g}" for perplexity in settings.perplexity)
-        warnings.warn(
-            f"perplexity={given} is too large for {n} points; using {largest:g}", UserWarning, stacklevel=4
-        )
+        warnings.warn(f"perplexity={given} is too large for {n} points; using {largest:g}", UserWarning, stacklevel=4)
     return tuple(min(perplexity, largest) for perplexity in settings.perplexity)
 
 

@@ -23,7 +23,9 @@ Float64s = NDArray[np.float64]
 def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
     rows = np.asarray(values)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf" or len(rows) < 2 or rows.shape[1] < 1:  # noqa: PLR2004
-        raise ValueError(f"{name} must be numbers (rows, columns) with at least two rows, got {rows.dtype} {rows.shape}")
+        raise ValueError(
+            f"{name} must be numbers (rows, columns) with at least two rows, got {rows.dtype} {rows.shape}"
+        )
     if not np.isfinite(rows).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     if n is not None and len(rows) != n:
@@ -52,9 +54,7 @@ def _shared(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.i
 @overload
 def point_precision(X: ArrayLike, embedding: ArrayLike, k: int, *, n_jobs: int | None = -1) -> Float64s: ...
 @overload
-def point_precision(
-    X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
-) -> Float64s: ...
+def point_precision(X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1) -> Float64s: ...
 def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> Float64s:
     """For each point, the share of its k nearest neighbors in X that are among its k nearest on the map.
 
@@ -74,9 +74,7 @@ def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: int, *, n_jobs
 def neighborhood_precision(
     X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
 ) -> Float64s: ...
-def neighborhood_precision(
-    X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1
-) -> float | Float64s:
+def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
     """The share of the k nearest neighbors in X that are among the k nearest on the map (Eq. nei_prec)."""
     means: Float64s = np.mean(point_precision(X, embedding, k, n_jobs=n_jobs), axis=-1)
     return means if is_sequence(k) else float(means)
@@ -84,7 +82,7 @@ def neighborhood_precision(
 
 def _vote(classes: NDArray[np.intp], class_count: int) -> NDArray[np.intp]:
     """The most frequent class of each row; of several, the one whose first member is nearest."""
-    n, k = classes.shape
+    n = len(classes)
     flat = (classes + np.arange(n)[:, None] * class_count).ravel()
     counts = np.bincount(flat, minlength=n * class_count).reshape(n, class_count)
     best = np.take_along_axis(counts, classes, axis=1).argmax(axis=1)  # ranks ascend: the first wins
@@ -95,9 +93,7 @@ def _vote(classes: NDArray[np.intp], class_count: int) -> NDArray[np.intp]:
 @overload
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: int, *, n_jobs: int | None = -1) -> float: ...
 @overload
-def knn_accuracy(
-    embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
-) -> Float64s: ...
+def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1) -> Float64s: ...
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
     """How often the majority of a point's k nearest points on the map has its label (leave one out)."""
     placed = _rows("embedding", embedding)

@@ -31,20 +31,17 @@ class Screen:
     resolution: tuple[int, int]  # width, height
 
     @classmethod
-    def around(
-        cls, bounds: tuple[float, float, float, float], resolution: tuple[int, int], aspect: Aspect
-    ) -> "Screen":
+    def around(cls, bounds: tuple[float, float, float, float], resolution: tuple[int, int], aspect: Aspect) -> "Screen":
         """The screen that shows all positions within bounds (low x, low y, high x, high y)."""
-        low, high = bounds[:2], bounds[2:]
-        units = tuple(
-            max(high[axis] - low[axis], SMALLEST_SPAN) * (1 + STRETCH) / resolution[axis] for axis in (0, 1)
-        )
+        (low_x, low_y), (high_x, high_y) = bounds[:2], bounds[2:]
+        width, height = resolution
+        unit_x = max(high_x - low_x, SMALLEST_SPAN) * (1 + STRETCH) / width
+        unit_y = max(high_y - low_y, SMALLEST_SPAN) * (1 + STRETCH) / height
         if aspect == "equal":
-            units = (max(units), max(units))
-            low = tuple(
-                (low[axis] + high[axis] - units[axis] * resolution[axis]) / 2 for axis in (0, 1)
-            )
-        return cls((low[0], low[1]), (units[0], units[1]), resolution)
+            unit_x = unit_y = max(unit_x, unit_y)
+            low_x = (low_x + high_x - unit_x * width) / 2
+            low_y = (low_y + high_y - unit_y * height) / 2
+        return cls((low_x, low_y), (unit_x, unit_y), resolution)
 
     def place(self, positions: Positions) -> Placed:
         """Pixels with fractions; what lies outside the screen is moved to its border."""

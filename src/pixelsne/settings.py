@@ -96,10 +96,11 @@ def check_number(name: str, value: object, low: float, high: float = math.inf, *
 def check_count(name: str, value: object, low: int, high: int | None = None) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < low or (high is not None and value > high):
+    count = int(value)
+    if count < low or (high is not None and count > high):
         bound = f"{low} or more" if high is None else f"between {low} and {high}"
         raise ValueError(f"{name} must be {bound}, got {value!r}")
-    return int(value)
+    return count
 
 
 def is_sequence(value: object) -> bool:
@@ -113,8 +114,8 @@ def check_resolution(value: Any) -> tuple[int, int]:
     try:
         width, height = (check_count("resolution", side, 1, LARGEST_SIDE) for side in sides)
     except (TypeError, ValueError) as error:
-        message = f"resolution must be whole pixels from 1 to {LARGEST_SIDE}, or two of them (width, height), got {value!r}"
-        raise type(error)(message) from None
+        allowed = f"whole pixels from 1 to {LARGEST_SIDE}, or two of them (width, height)"
+        raise type(error)(f"resolution must be {allowed}, got {value!r}") from None
     return width, height
 
 

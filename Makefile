@@ -1,0 +1,46 @@
+# Everything runs in one local virtual environment, .venv, which any target sets up if need be.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
+# Built from source without isolation, so that only what changed is compiled again.
+BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
+
+.PHONY: demo test lint bench stress wheel clean help
+
+help:
+	@echo "make demo    a map of handwritten digits in map.png"
+	@echo "make test    lint and all tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make stress  the tests on a core built with sanitizers"
+	@echo "make bench   the benchmark that needs no data"
+	@echo "make clean   remove the environment and what was built"
+
+$(VENV)/.tools:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m pixelsne.demo map.png
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest
+
+stress: $(VENV)/.installed
+	$(BIN)/python tests/stress/sanitizers.py
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/pixel_tree.py growth
+
+clean:
+	rm -rf $(VENV) build dist map.png
