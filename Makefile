@@ -40,7 +40,7 @@ stress: $(VENV)/.installed
 	$(BIN)/python tests/stress/sanitizers.py
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/pixel_tree.py growth
+	$(BIN)/python benchmarks/growth.py
 
 clean:
 	rm -rf $(VENV) build dist map.png

@@ -217,7 +217,8 @@ void require_perplexities(const std::vector<double>& perplexities) {
 }
 
 std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affinities(
-    const Matrix<const std::int32_t>& indices, const Matrix<const float>& distances, const std::vector<double>& perplexities, int threads) {
+    const Matrix<const std::int32_t>& indices, const Matrix<const float>& distances, const std::vector<double>& perplexities,
+    ProgressToken& token, int threads) {
     require(indices.shape(0) == distances.shape(0) && indices.shape(1) == distances.shape(1), "indices and distances: the same shape");
     require(indices.shape(0) >= 1 && indices.shape(1) >= 1, "indices: at least one row and one column");
     require_perplexities(perplexities);
@@ -227,8 +228,8 @@ std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affi
         Unlocked unlocked;
         std::vector<float> conditional(indices.size());
         const ArrayView<float> rows{conditional.data(), indices.shape(0), indices.shape(1)};
-        calibrate(view(distances), perplexities, threads, rows);
-        joint = symmetrize(view(indices), {rows.data, rows.rows, rows.columns}, threads);
+        calibrate(view(distances), perplexities, threads, token, rows);
+        joint = symmetrize(view(indices), {rows.data, rows.rows, rows.columns}, threads, token);
     }
     const auto count = static_cast<std::size_t>(joint.offsets.back());
     auto* offsets = new std::int64_t[joint.offsets.size()];
@@ -241,7 +242,8 @@ Matrix<float> conditional_affinities(const Matrix<const float>& distances, const
     require_perplexities(perplexities);
     auto conditional = new_matrix<float>(distances.shape(0), distances.shape(1));
     Unlocked unlocked;
-    calibrate(view(distances), perplexities, threads, view(conditional));
+    ProgressToken token;
+    calibrate(view(distances), perplexities, threads, token, view(conditional));
     return conditional;
 }
 
@@ -293,7 +295,7 @@ NB_MODULE(_core, module) {
         .def_prop_ro("fraction", &ProgressToken::fraction);
     bind_neighbors(module);
     module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a, "threads"_a);
-    module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "distances"_a.noconvert(), "perplexities"_a, "threads"_a);
+    module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "distances"_a.noconvert(), "perplexities"_a, "token"_a, "threads"_a);
     bind_forces(module);
     module.def("bounds", &bounds_of, "positions"_a.noconvert(), "threads"_a);
     module.def("step", &step, "positions"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), "attraction"_a.noconvert(),

@@ -110,3 +110,16 @@ def test_same_bits_at_any_thread_count(digits):
         assert np.array_equal(first.offsets, again.offsets)
         assert np.array_equal(first.columns, again.columns)
         assert np.array_equal(first.values, again.values)
+
+
+def test_a_cancelled_token_ends_the_calibration(clusters):
+    token = _core.ProgressToken()
+    token.cancel()
+    with pytest.raises(_core.Cancelled):
+        joint_affinities(find_neighbors(clusters, 30, "exact", 0, 2), (10.0,), 2, token)
+
+
+def test_progress_reaches_one(clusters):
+    token = _core.ProgressToken()
+    joint_affinities(find_neighbors(clusters, 30, "exact", 0, 2), (10.0,), 2, token)
+    assert token.fraction == 1.0

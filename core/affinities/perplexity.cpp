@@ -81,7 +81,9 @@ private:
 
 }  // namespace
 
-void calibrate(ArrayView<const float> distances, const std::vector<double>& perplexities, int threads, ArrayView<float> conditional) {
+void calibrate(ArrayView<const float> distances, const std::vector<double>& perplexities, int threads,
+               ProgressToken& token, ArrayView<float> conditional) {
+    token.expect(distances.rows);
     const double share = 1.0 / static_cast<double>(perplexities.size());
     parallel_for(distances.rows, 256, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         RowKernel kernel(distances.columns);
@@ -93,6 +95,7 @@ void calibrate(ArrayView<const float> distances, const std::vector<double>& perp
                 kernel.add_to(conditional.row(row), share);
             }
         }
+        token.advance(end - begin);
     });
 }
 

@@ -19,13 +19,15 @@ struct IncomingEdges {
     std::vector<std::int64_t> offsets;  // (n + 1)
     std::unique_ptr<Edge[]> edges;
 
-    IncomingEdges(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads) : offsets(indices.rows + 1) {
+    IncomingEdges(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads, ProgressToken& token)
+        : offsets(indices.rows + 1) {
         const std::size_t n = indices.rows;
         const auto cursors = std::make_unique<std::atomic<std::int64_t>[]>(n);
         for (std::size_t row = 0; row < n; ++row) cursors[row].store(0, std::memory_order_relaxed);
         const auto each_edge = [&](auto&& visit) {
             parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
                 for (std::size_t edge = begin * indices.columns; edge < end * indices.columns; ++edge) visit(edge);
+                token.advance(end - begin);
             });
         };
         each_edge([&](std::size_t edge) { cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed); });
@@ -60,10 +62,12 @@ void merge_edges(const Edge* left, const Edge* left_end, const Edge* right, cons
 
 }  // namespace
 
-JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads) {
+JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
+                           ProgressToken& token) {
     const std::size_t n = indices.rows;
     const std::size_t k = indices.columns;
-    const IncomingEdges incoming(indices, conditional, threads);
+    token.expect(4 * n);  // two passes over the edges, two over the rows
+    const IncomingEdges incoming(indices, conditional, threads, token);
     const auto each_row = [&](auto&& visit) {
         parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
             std::vector<Edge> outgoing(k);
@@ -72,6 +76,7 @@ JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<cons
                 std::sort(outgoing.begin(), outgoing.end());
                 visit(row, outgoing.data(), incoming.edges.get() + incoming.offsets[row], incoming.edges.get() + incoming.offsets[row + 1]);
             }
+            token.advance(end - begin);
         });
     };
     JointAffinities joint;

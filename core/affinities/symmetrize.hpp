@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../array_view.hpp"
+#include "../progress_token.hpp"
 
 namespace pixelsne {
 
@@ -17,6 +18,7 @@ struct JointAffinities {
 
 // indices: (n, k), every entry in [0, n) and none twice in a row; conditional: (n, k). Columns of the
 // result ascend in each row; p_ij and p_ji have the same bits.
-JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads);
+JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
+                           ProgressToken& token);
 
 }  // namespace pixelsne

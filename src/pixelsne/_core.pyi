@@ -46,7 +46,7 @@ def conditional_affinities(distances: Floats, perplexities: list[float], threads
 
 # -> offsets (n + 1), columns, values of the symmetric P
 def joint_affinities(
-    indices: Indices, distances: Floats, perplexities: list[float], threads: int
+    indices: Indices, distances: Floats, perplexities: list[float], token: ProgressToken, threads: int
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
 class Attraction:

@@ -25,9 +25,13 @@ class Affinities:
         return len(self.offsets) - 1
 
 
-def joint_affinities(neighbors: Neighbors, perplexities: tuple[float, ...], threads: int) -> Affinities:
+def joint_affinities(
+    neighbors: Neighbors, perplexities: tuple[float, ...], threads: int, token: _core.ProgressToken | None = None
+) -> Affinities:
     """Stage 3: P = (C + C^T) / 2n, with C the Gaussian kernels calibrated to the perplexities."""
-    joint = _core.joint_affinities(neighbors.indices, neighbors.distances, list(perplexities), threads)
+    joint = _core.joint_affinities(
+        neighbors.indices, neighbors.distances, list(perplexities), token or _core.ProgressToken(), threads
+    )
     for array in joint:
         array.flags.writeable = False  # the core has checked them and trusts them from now on
     return Affinities(*joint)

@@ -78,7 +78,7 @@ class Run:
 
     def _join(self, neighbors: Neighbors) -> Generator[Snapshot, None, Affinities]:
         with self._timed("affinities"):
-            joining = watched(lambda _token: joint_affinities(neighbors, self.perplexity, self.settings.threads))
+            joining = watched(lambda token: joint_affinities(neighbors, self.perplexity, self.settings.threads, token))
             return (yield from as_snapshots("affinities", joining))
 
     @contextmanager

@@ -1,5 +1,6 @@
 """From any numeric input to centered float32 points of few dimensions."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ NUMBERS_PER_BLOCK = 4_000_000
 WIDEST_COVARIANCE = 4096
 
 
-def blocks(values: AnyArray) -> list[slice]:
+def exact_blocks(values: AnyArray) -> Iterator[tuple[slice, Float64s]]:
+    """The rows of `values`, block after block, in float64."""
     rows = max(1, NUMBERS_PER_BLOCK // max(1, values.shape[1]))
-    return [slice(first, first + rows) for first in range(0, len(values), rows)]
+    for first in range(0, len(values), rows):
+        block = slice(first, first + rows)
+        yield block, values[block].astype(np.float64)
 
 
 def standardize(values: AnyArray) -> Points:
@@ -27,14 +31,14 @@ def standardize(values: AnyArray) -> Points:
     1e30 must not overflow when squared, and an offset of 1e9 must not swallow the variation. One scale
     for all columns leaves every ratio of distances as it was.
     """
-    largest = float(max(np.abs(values[block]).astype(np.float64).max() for block in blocks(values)))
+    largest = max(float(np.abs(block).max()) for _, block in exact_blocks(values))
     unit = largest if largest > 0 else 1.0  # squares of values / unit cannot overflow
-    mean = sum((values[block] / unit).sum(axis=0, dtype=np.float64) for block in blocks(values)) / len(values)
-    spread = sum(np.square(values[block] / unit - mean).sum() for block in blocks(values))
+    mean = sum((block / unit).sum(axis=0) for _, block in exact_blocks(values)) / len(values)
+    spread = sum(np.square(block / unit - mean).sum() for _, block in exact_blocks(values))
     scale = float(np.sqrt(spread / values.size)) or 1.0
     points = np.empty(values.shape, dtype=np.float32)
-    for block in blocks(values):
-        points[block] = (values[block] / unit - mean) / scale
+    for rows, block in exact_blocks(values):
+        points[rows] = (block / unit - mean) / scale
     return points
 
 
@@ -47,16 +51,16 @@ def principal_components(points: Points, count: int, seed: int) -> Points:
         return np.ascontiguousarray(solver.fit_transform(points), dtype=np.float32)
     mean = points.mean(axis=0, dtype=np.float64)
     covariance = np.zeros((points.shape[1], points.shape[1]))
-    for block in blocks(points):
-        centered = points[block] - mean
+    for _, block in exact_blocks(points):
+        centered = block - mean
         covariance += centered.T @ centered
     directions = np.linalg.eigh(covariance)[1][:, ::-1][:, :count]
     # The sign of an eigenvector is arbitrary: let its largest entry be positive, on every machine.
     largest = np.abs(directions).argmax(axis=0)
     directions *= np.sign(directions[largest, np.arange(count)])
     reduced = np.empty((len(points), count), dtype=np.float32)
-    for block in blocks(points):
-        reduced[block] = (points[block] - mean) @ directions
+    for rows, block in exact_blocks(points):
+        reduced[rows] = (block - mean) @ directions
     return reduced
 
 

@@ -5,17 +5,20 @@ without the factor 4, and returns the normalizer Z.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
 from pixelsne.screen import Screen
-from pixelsne.settings import Settings
+
+if TYPE_CHECKING:  # settings reads the table below to check names
+    from pixelsne.settings import Settings
 
 Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
 
-# Up to here all pairs cost less than a tree (benchmarks/repulsion.py).
+# Up to here all pairs cost less than a tree (benchmarks/force_error.py shows the times).
 EXACT_UP_TO = 2_000
 
 # Up to here an exact normalizer for the final KL takes about a second.
@@ -23,14 +26,14 @@ EXACT_NORMALIZER_UP_TO = 50_000
 FINE_THETA = 0.2
 
 
-def repel_exactly(settings: Settings) -> Repulsion:
+def repel_exactly(settings: "Settings") -> Repulsion:
     def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
         return _core.exact_repulsion(positions, push, settings.threads)
 
     return repel
 
 
-def repel_by_barnes_hut(settings: Settings) -> Repulsion:
+def repel_by_barnes_hut(settings: "Settings") -> Repulsion:
     tree = _core.TreeRepulsion()
 
     def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
@@ -39,7 +42,7 @@ def repel_by_barnes_hut(settings: Settings) -> Repulsion:
     return repel
 
 
-def repel_by_pixel_tree(settings: Settings) -> Repulsion:
+def repel_by_pixel_tree(settings: "Settings") -> Repulsion:
     tree = _core.TreeRepulsion()
 
     def repel(positions: Positions, screen: Screen, push: Positions) -> float:
@@ -57,14 +60,14 @@ def repel_by_pixel_tree(settings: Settings) -> Repulsion:
     return repel
 
 
-METHODS: dict[str, Callable[[Settings], Repulsion]] = {
+METHODS: dict[str, Callable[["Settings"], Repulsion]] = {
     "exact": repel_exactly,
     "barnes-hut": repel_by_barnes_hut,
     "pixel-tree": repel_by_pixel_tree,
 }
 
 
-def choose_repulsion(settings: Settings, n: int) -> Repulsion:
+def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
     name = settings.repulsion
     if name == "auto":
         name = "exact" if n <= EXACT_UP_TO else "pixel-tree"

@@ -14,12 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.arrays import AnyArray
+from pixelsne.neighbors import SEARCHES
+from pixelsne.repulsion import METHODS
 from pixelsne.screen import Aspect
 
 LARGEST_SIDE = 65_536
 
-NEIGHBOR_SEARCHES = ("auto", "exact", "vp-tree", "rp-forest")
-REPULSIONS = ("auto", "exact", "barnes-hut", "pixel-tree")
 CENTERS = ("mass", "cell")
 ASPECTS = ("fill", "equal")
 STARTS = ("pca", "random")
@@ -186,8 +186,8 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         resolution=check_resolution(given("resolution")),
         perplexity=check_perplexity(given("perplexity")),
         n_neighbors=check_neighbor_count(given("n_neighbors")),
-        neighbors=check_choice("neighbors", given("neighbors"), NEIGHBOR_SEARCHES),
-        repulsion=check_choice("repulsion", given("repulsion"), REPULSIONS),
+        neighbors=check_choice("neighbors", given("neighbors"), ("auto", *SEARCHES)),
+        repulsion=check_choice("repulsion", given("repulsion"), ("auto", *METHODS)),
         theta=check_number("theta", given("theta"), 0.0),
         center=check_choice("center", given("center"), CENTERS),
         aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
