@@ -75,6 +75,9 @@ std::pair<Matrix<std::int32_t>, Matrix<float>> find_neighbors(const Matrix<const
     require(points.shape(0) >= 2 && points.shape(1) >= 1, "points: at least two rows and one column");
     require(points.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "points: fewer than 2^31 rows");
     require(k >= 1 && k < points.shape(0), "k: between 1 and the number of points less one");
+    bool finite = true;
+    for (std::size_t place = 0; place < points.size(); ++place) finite = finite && std::isfinite(points.data()[place]);
+    require(finite, "points: finite");
     auto indices = new_matrix<std::int32_t>(points.shape(0), k);
     auto distances = new_matrix<float>(points.shape(0), k);
     {

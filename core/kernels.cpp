@@ -222,8 +222,8 @@ double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float
 
 // The delta-bar-delta rule of t-SNE: a coordinate that keeps its direction gains speed.
 inline float gain_after(float gain, float gradient, float velocity) {
-    const bool turned = (gradient > 0.0f) == (velocity > 0.0f);
-    const float changed = turned ? gain * 0.8f : gain + 0.2f;
+    const bool uphill = (gradient > 0.0f && velocity > 0.0f) || (gradient < 0.0f && velocity < 0.0f);
+    const float changed = uphill ? gain * 0.8f : gain + 0.2f;
     return changed < 0.01f ? 0.01f : changed;
 }
 
@@ -240,8 +240,8 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
             gains[place] = gain_after(gains[place], gradient, velocity[place]);
             move[axis] = settings.momentum * velocity[place] - settings.learning_rate * gains[place] * gradient;
         }
-        const float length = sqrtf(move[0] * move[0] + move[1] * move[1]);
-        const float scale = length > limit ? limit / length : 1.0f;
+        const double length = sqrt(static_cast<double>(move[0]) * move[0] + static_cast<double>(move[1]) * move[1]);
+        const float scale = length > limit ? static_cast<float>(limit / length) : 1.0f;
         for (int axis = 0; axis < 2; ++axis) {
             const std::size_t place = 2 * point + static_cast<std::size_t>(axis);
             velocity[place] = scale * move[axis];

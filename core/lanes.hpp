@@ -53,9 +53,9 @@ inline double sum(Floats values) {
 // x and y of the positions (n, 2) that columns name, one to a lane.
 inline void gather_positions(const float* positions, const std::int32_t* columns, Floats& x, Floats& y) {
 #if defined(__AVX512F__)
-    const __m512i places = _mm512_slli_epi32(_mm512_loadu_si512(columns), 1);
-    x = (Floats)_mm512_i32gather_ps(places, positions, 4);
-    y = (Floats)_mm512_i32gather_ps(places, positions + 1, 4);
+    const __m512i places = _mm512_loadu_si512(columns);
+    x = (Floats)_mm512_i32gather_ps(places, positions, 8);
+    y = (Floats)_mm512_i32gather_ps(places, positions + 1, 8);
 #elif defined(__AVX2__)
     // Each position is one 8-byte load; the shuffle that parts x from y works on halves of a register,
     // hence the order of the columns.

@@ -5,11 +5,12 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #ifndef _WIN32
-#include <unistd.h>
+#include <pthread.h>
 #endif
 
 namespace pixelsne {
@@ -36,7 +37,11 @@ public:
         {
             std::lock_guard<std::mutex> lock(mutex_);
             while (static_cast<int>(workers_.size()) < job.helpers_wanted) {
-                workers_.emplace_back([this] { serve(); });
+                try {
+                    workers_.emplace_back([this] { serve(); });
+                } catch (const std::system_error&) {
+                    break;  // the system has no more threads; fewer helpers do, too
+                }
             }
             jobs_.push_back(&job);
         }
@@ -90,20 +95,22 @@ private:
 };
 
 // The pool is never destroyed: its threads sleep until the process ends. A forked child has none of
-// its parent's threads, so it gets a pool of its own.
-ThreadPool& thread_pool() {
-    static std::mutex creation;
-    static ThreadPool* pool = nullptr;
-#ifdef _WIN32
-    const long process = 0;
-#else
-    const long process = static_cast<long>(getpid());
+// its parent's threads, and may have inherited a locked mutex: it forgets the pool and makes its own.
+std::atomic<ThreadPool*> current_pool{nullptr};
+
+#ifndef _WIN32
+[[maybe_unused]] const int fork_hook = pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr); });
 #endif
-    static long owner = -1;
-    std::lock_guard<std::mutex> lock(creation);
-    if (pool == nullptr || owner != process) {
-        pool = new ThreadPool;
-        owner = process;
+
+ThreadPool& thread_pool() {
+    ThreadPool* pool = current_pool.load();
+    if (pool == nullptr) {
+        auto* fresh = new ThreadPool;
+        if (current_pool.compare_exchange_strong(pool, fresh)) {
+            pool = fresh;
+        } else {
+            delete fresh;  // somebody was faster; nobody has used this one
+        }
     }
     return *pool;
 }

@@ -91,62 +91,64 @@ def kl_divergence(joint, positions):
     return (joint[present] * np.log(joint[present] / (kernel[present] / kernel.sum()))).sum()
 
 
-@dataclass
 class Cell:
-    column: int
-    row: int
-    shift: int  # the cell is 2^shift leaves wide
-    members: np.ndarray
+    """A cell of 2^shift leaves a side with its children; built once, no occupied cell left out."""
+
+    def __init__(self, column, row, shift, members, leaves):
+        self.column, self.row, self.shift = column, row, shift
+        self.members = set(members.tolist())
+        self.children = []
+        if shift > 0:
+            for place in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                corner = 2 * np.array([column, row]) + place
+                inside = members[(leaves[members] >> (shift - 1) == corner).all(axis=1)]
+                if len(inside):
+                    self.children.append(Cell(*corner, shift - 1, inside, leaves))
+
+    def center(self, positions, origin, unit, kind):
+        if kind == "mass":
+            return positions[list(self.members)].mean(axis=0)
+        return origin + (np.array([self.column, self.row]) + 0.5) * 2.0**self.shift * unit
 
 
 def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
-    """Push and normalizer by a quadtree over whole-number leaves (n, 2), cell by cell, no cell left out."""
+    """Push and normalizer by a quadtree over whole-number leaves (n, 2), point by point, cell by cell."""
     positions = np.asarray(positions, dtype=np.float64)
     origin, unit = np.asarray(origin), np.asarray(unit)
-    push = np.zeros_like(positions)
-    normalizer = 0.0
+    push, normalizers = np.zeros_like(positions), np.zeros(len(positions))
+    centers = {}
 
     def center_of(cell):
-        if center == "mass":
-            return positions[cell.members].mean(axis=0)
-        return origin + (np.array([cell.column, cell.row]) + 0.5) * 2.0**cell.shift * unit
+        if cell not in centers:
+            centers[cell] = cell.center(positions, origin, unit, center)
+        return centers[cell]
 
     def add(i, count, at):
-        nonlocal normalizer
         difference = positions[i] - at
         kernel = 1.0 / (1.0 + difference @ difference)
         push[i] += count * kernel**2 * difference
-        normalizer += count * kernel
+        normalizers[i] += count * kernel
 
     def walk(i, cell):
         contains = i in cell.members
         if cell.shift == 0:
-            others = cell.members[cell.members != i]
-            if len(others):
-                own_center = positions[others].mean(axis=0) if contains and center == "mass" else center_of(cell)
-                add(i, len(others), own_center)
+            others = list(cell.members - {i})
+            if others:
+                own = contains and center == "mass"
+                add(i, len(others), positions[others].mean(axis=0) if own else center_of(cell))
             return
         width = 2.0**cell.shift * unit.max()
         at = center_of(cell)
         if not contains and width < theta * np.linalg.norm(positions[i] - at):
             add(i, len(cell.members), at)
             return
-        for child in children(cell, leaves):
+        for child in cell.children:
             walk(i, child)
 
-    root = Cell(0, 0, levels, np.arange(len(positions)))
+    root = Cell(0, 0, levels, np.arange(len(positions)), leaves)
     for i in range(len(positions)):
         walk(i, root)
-    return push, normalizer
-
-
-def children(cell, leaves):
-    shift = cell.shift - 1
-    for column in (2 * cell.column, 2 * cell.column + 1):
-        for row in (2 * cell.row, 2 * cell.row + 1):
-            inside = (leaves[cell.members] >> shift == [column, row]).all(axis=1)
-            if inside.any():
-                yield Cell(column, row, shift, cell.members[inside])
+    return push, normalizers.sum()
 
 
 @dataclass
@@ -161,8 +163,8 @@ class State:
 
 
 def step(state, gradient, learning_rate, momentum, step_limit=np.inf):
-    turned = (gradient > 0) == (state.velocity > 0)
-    gains = np.maximum(np.where(turned, state.gains * 0.8, state.gains + 0.2), 0.01)
+    uphill = gradient * np.sign(state.velocity) > 0
+    gains = np.maximum(np.where(uphill, state.gains * 0.8, state.gains + 0.2), 0.01)
     velocity = momentum * state.velocity - learning_rate * gains * gradient
     length = np.hypot(*velocity.T)[:, None]
     velocity = velocity * np.minimum(1.0, step_limit / np.maximum(length, 1e-300))

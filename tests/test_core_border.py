@@ -37,6 +37,7 @@ def pixel_tree(**changes):
         lambda: _core.exact_neighbors(POINTS, 0, TOKEN, 1),
         lambda: _core.exact_neighbors(POINTS, 10, TOKEN, 1),
         lambda: _core.exact_neighbors(POINTS[:1], 1, TOKEN, 1),
+        lambda: _core.exact_neighbors(np.full_like(POINTS, np.nan), 1, TOKEN, 1),
         lambda: _core.exact_neighbors(POINTS[:, :0].copy(), 1, TOKEN, 1),
         lambda: _core.vp_tree_neighbors(POINTS, 10, 0, TOKEN, 1),
         lambda: _core.rp_forest_neighbors(POINTS, 10, 0, 4, 100, 1, 5, TOKEN, 1),

@@ -1,6 +1,8 @@
 """What a user of PixelSNE sees: parameters, learned attributes, errors, promises."""
 
 import inspect
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from pixelsne import PixelSNE, quality
+from pixelsne import PixelSNE, Screen, _core, quality
 from pixelsne.affinities import joint_affinities
 from pixelsne.neighbors import find_neighbors
 from pixelsne.reduce import reduce
@@ -354,3 +356,63 @@ def test_verbose_shows_a_bar_on_stderr(digits, capfd):
     assert out == ""
     assert "iteration 60" in err
     assert "KL" in err
+
+
+def test_a_numpy_true_stops_too(digits):
+    model = PixelSNE(random_state=0, callback=lambda snapshot: np.bool_(snapshot.iteration == 5)).fit(digits[0])
+    assert (model.n_iter_, model.stopped_by_) == (5, "callback")
+
+
+def test_true_before_there_is_a_map_stops_at_the_first_iteration(digits):
+    model = PixelSNE(random_state=0, callback=lambda _snapshot: True).fit(digits[0])
+    assert (model.n_iter_, model.stopped_by_) == (1, "callback")
+
+
+def test_a_run_that_fails_teaches_nothing(digits):
+    model = PixelSNE(learning_rate=1e30, step_limit=None, random_state=0)
+    with pytest.raises(FloatingPointError):
+        list(model.iter_fit(digits[0]))
+    assert not hasattr(model, "embedding_")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interrupt_around_a_step_leaves_a_map_that_fits_its_screen(digits, monkeypatch, when):
+    """A signal that arrives inside the core is raised as the call returns, the screen not yet renewed."""
+    real_step, calls = _core.step, []
+
+    def interrupted_step(*arguments):
+        calls.append(1)
+        if len(calls) == 30 and when == "before":
+            raise KeyboardInterrupt
+        bounds = real_step(*arguments)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+        return bounds
+
+    monkeypatch.setattr(_core, "step", interrupted_step)
+    model = PixelSNE(random_state=0).fit(digits[0])
+    assert model.stopped_by_ == "interrupt"
+    expected = Screen.around(_core.bounds(model.positions_, 1), (1024, 1024), "fill").place(model.positions_)
+    assert np.array_equal(model.embedding_, expected)
+
+
+def test_a_thin_or_constant_first_column_of_a_start(digits):
+    start = np.random.default_rng(0).normal(size=(len(digits[0]), 2))
+    for first in (0.1, 0.1 + 1e-9 * start[:, 1]):
+        start[:, 0] = first
+        model = PixelSNE(init=start, **QUICK).fit(digits[0])
+        assert np.isfinite(model.kl_divergence_)
+        assert np.abs(model.positions_).max() < 1000
+
+
+def test_a_run_left_open_does_not_abort_the_interpreter():
+    code = """
+import numpy as np
+from pixelsne import PixelSNE
+snapshots = PixelSNE(neighbors="exact").iter_fit(np.random.default_rng(0).normal(size=(30_000, 50)))
+for snapshot in snapshots:
+    if snapshot.phase == "neighbors" and snapshot.fraction > 0:
+        break
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr

@@ -54,10 +54,10 @@ def relative_error(push, truth):
 
 @pytest.fixture(scope="module")
 def spread_map():
-    """400 points: three clumps of different density, a line and a far point."""
+    """200 points: three clumps of different density, a line and a far point."""
     rng = np.random.default_rng(4)
-    clumps = [rng.normal(center, width, (120, 2)) for center, width in (((0, 0), 1), ((20, 5), 3), ((-10, 15), 0.2))]
-    line = np.stack([np.linspace(-20, 20, 39), np.full(39, -12.0)], axis=1)
+    clumps = [rng.normal(center, width, (60, 2)) for center, width in (((0, 0), 1), ((20, 5), 3), ((-10, 15), 0.2))]
+    line = np.stack([np.linspace(-20, 20, 19), np.full(19, -12.0)], axis=1)
     return np.concatenate([*clumps, line, [[60.0, -40.0]]]).astype(np.float32)
 
 

@@ -5,8 +5,8 @@
 
 namespace pixelsne {
 
-// 2^31 leaves along each axis, far below what float32 positions can tell apart: only points that
-// coincide for every practical purpose ever share a leaf.
+// 2^31 leaves along each axis: points share a leaf only when they lie closer together than that part
+// of the map's extent.
 LeafGrid grid_around(Positions positions, int threads);
 
 }  // namespace pixelsne

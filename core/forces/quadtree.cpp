@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "../parallel_for.hpp"
 #include "morton.hpp"
@@ -128,6 +129,9 @@ void Quadtree::open_cells(std::size_t leaf) {
     for (int level = shared_level_[leaf] + 1; level <= grid_.levels; ++level) {
         const bool branches = ((branchings_[leaf] >> level) & 1) != 0;
         if (center_ == Center::mass && !branches && level != grid_.levels) continue;
+        if (cells_.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+            throw std::length_error("positions: too many points for one quadtree");
+        }
         TreeCell cell{};
         cell.begin = leaf_begin_[leaf];
         cell.level = level;

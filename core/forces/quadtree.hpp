@@ -37,7 +37,6 @@ public:
     double repulsion(int threads, ArrayView<float> push);
 
     const std::vector<TreeCell>& cells() const { return cells_; }
-    const std::vector<std::uint32_t>& order() const { return order_; }  // Morton order -> point
 
 private:
     struct Sum {
@@ -60,7 +59,7 @@ private:
     Center center_ = Center::mass;
     float reach_[kMostLevels + 1] = {};                // by level
     std::vector<std::uint64_t> codes_, spare_codes_;   // (n) Morton codes, sorted
-    std::vector<std::uint32_t> order_, spare_order_;   // (n)
+    std::vector<std::uint32_t> order_, spare_order_;   // (n) Morton order -> point
     std::vector<std::uint32_t> digit_places_;
     std::vector<float> xs_, ys_;                       // (n) positions in Morton order
     std::vector<std::int32_t> leaf_begin_;             // (leaves + 1) first point of each leaf

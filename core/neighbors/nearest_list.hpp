@@ -63,8 +63,6 @@ public:
         return keys_.data();
     }
 
-    std::size_t size() const { return size_; }
-
 private:
     void shrink() {
         std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1), keys_.begin() + static_cast<std::ptrdiff_t>(size_));

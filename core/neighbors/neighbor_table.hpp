@@ -9,7 +9,8 @@
 
 namespace pixelsne {
 
-// Row i: the k nearest points to i in order, never i itself; ties go to the smaller index.
+// Row i: the k nearest points to i in order, never i itself. Equal distances come by index;
+// which of several at the k-th distance is taken is the search's own business.
 struct NeighborTable {
     ArrayView<std::int32_t> indices;  // (n, k)
     ArrayView<float> distances;       // (n, k), not squared

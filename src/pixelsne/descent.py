@@ -1,5 +1,6 @@
 """The loop: forces, step, screen, until the picture stands still."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,6 +23,9 @@ ITERATIONS_BETWEEN_LOOKS = 50
 
 # Keeps the division defined when all points are too far apart to feel each other.
 SMALLEST_NORMALIZER = 1e-37
+
+# Maps span hundreds of units, thousands at a million points; one that comes here has exploded.
+LARGEST_COORDINATE = 1e9
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class History:
 
 def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer: float, threads: int) -> float:
     logarithms, mass = attraction.divergence(positions, threads)
-    return logarithms + mass * float(np.log(normalizer))
+    return logarithms + mass * math.log(max(normalizer, SMALLEST_NORMALIZER))
 
 
 def median_move(before: Placed, after: Placed) -> float:
@@ -71,6 +75,7 @@ class Descent:
         self.settings = settings
         self.positions = positions
         self.iteration = 0
+        self.normalizer = math.inf  # of the last iteration
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
         self.attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
@@ -112,9 +117,10 @@ class Descent:
             self.settings.step_limit,
             threads,
         )
-        if not np.isfinite(bounds).all():
+        self.normalizer = normalizer
+        if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
             raise FloatingPointError(
-                f"the map left the range of numbers at iteration {self.iteration}; "
+                f"the map exploded at iteration {self.iteration}; "
                 f"lower learning_rate (it is {phase.learning_rate:g}) or set step_limit"
             )
         self.iteration += 1

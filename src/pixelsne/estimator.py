@@ -78,7 +78,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     verbose : bool, default=False
         Show one progress bar on stderr.
     callback : callable or None, default=None
-        Called with a Snapshot after every iteration; returning True stops the run and keeps the map.
+        Called with a Snapshot after every iteration, and as the stages before move on (`positions` is
+        None then); returning True once there is a map stops the run and keeps it.
 
     Attributes
     ----------
@@ -173,7 +174,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 for snapshot in stack.enter_context(closing(run.snapshots())):
                     for listener in listeners:
                         listener(snapshot)
-                    if self.callback is not None and self.callback(snapshot) is True:
+                    if self._asked_to_stop(snapshot):
                         stopped_by = "callback"
                         break
             except KeyboardInterrupt:
@@ -188,15 +189,24 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self.fit(X, y).embedding_
 
     def iter_fit(self, X: Any) -> Iterator[Snapshot]:
-        """As `fit`, yielding a Snapshot after every iteration; the map so far is kept when the loop ends."""
+        """The run itself: yields a Snapshot after every iteration, for the caller's own loop.
+
+        Leaving the loop keeps the map so far, as Ctrl-C does. `callback` and `verbose` are not used.
+        """
         run = self._start(X)
-        stopped_by: StoppedBy | None = "callback"
+        stopped_by: StoppedBy | None = None
         try:
             yield from run.snapshots()
-            stopped_by = None
-        finally:
-            if run.descent is not None:
-                self._learn(run.embedding(stopped_by))
+        except (GeneratorExit, KeyboardInterrupt) as leaving:
+            if run.descent is None:
+                raise
+            stopped_by = "interrupt" if isinstance(leaving, KeyboardInterrupt) else "callback"
+        self._learn(run.embedding(stopped_by))
+
+    def _asked_to_stop(self, snapshot: Snapshot) -> bool:
+        """Whether the callback returned True; before the descent there is no map to keep."""
+        answer = self.callback(snapshot) if self.callback is not None else None
+        return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.positions is not None
 
     def _start(self, X: Any) -> Run:
         seed = int(check_random_state(self.random_state).randint(2**31))

@@ -5,18 +5,18 @@ import numpy as np
 from pixelsne.arrays import AnyArray, Points, Positions
 from pixelsne.reduce import principal_components
 
-# Deviation of the start along its first axis, embedding units: small enough for all forces to be
+# Deviation of the start along its longer axis, embedding units: small enough for all forces to be
 # nearly linear, so that the map unfolds instead of exploding.
 START_DEVIATION = 1e-4
 
 
 def shrink(start: AnyArray, seed: int) -> Positions:
-    """Centered, the first axis scaled to START_DEVIATION; constant axes get noise, since zeros never move."""
+    """Centered, the longer axis scaled to START_DEVIATION; constant axes get noise: zeros never move."""
     centered = start.astype(np.float64) - start.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
     centered /= largest if largest > 0 else 1.0
     deviations = centered.std(axis=0)
-    scale = deviations[0] if deviations[0] > 0 else deviations[1]
+    scale = deviations.max()
     small = centered * (START_DEVIATION / scale if scale > 0 else 0.0)
     noise = noise_positions(len(start), seed)
     for axis in (0, 1):

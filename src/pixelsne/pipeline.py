@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import TypeVar, cast
 
+from pixelsne import _core
 from pixelsne.affinities import Affinities, joint_affinities
 from pixelsne.arrays import AnyArray, Points
 from pixelsne.descent import Descent, PhaseName, Snapshot, StoppedBy, kl_divergence
@@ -14,6 +15,7 @@ from pixelsne.initial_positions import initial_positions
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import reduce
 from pixelsne.repulsion import best_normalizer
+from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 from pixelsne.watched import watched
 
@@ -25,7 +27,7 @@ def fitting_perplexity(settings: Settings, n: int) -> tuple[float, ...]:
     largest = max(1.0, (n - 1) / 3)
     if max(settings.perplexity) > largest:
         given = ", ".join(f"{perplexity:g}" for perplexity in settings.perplexity)
-        warnings.warn(f"perplexity={given} is too large for {n} points; using {largest:g}", UserWarning, stacklevel=4)
+        warnings.warn(f"perplexity={given} is too large for {n} points; using {largest:g}", UserWarning, stacklevel=5)
     return tuple(min(perplexity, largest) for perplexity in settings.perplexity)
 
 
@@ -94,10 +96,13 @@ class Run:
         if self.descent is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         descent, threads = self.descent, self.settings.threads
-        normalizer = best_normalizer(descent.positions, threads)
+        # After an interrupt every second counts, and the last normalizer is one step old at most.
+        interrupted = stopped_by == "interrupt"
+        normalizer = descent.normalizer if interrupted else best_normalizer(descent.positions, threads)
+        bounds = _core.bounds(descent.positions, threads)  # an interrupt may have come between step and screen
         return Embedding(
             positions=descent.positions,
-            screen=descent.screen,
+            screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
             kl_divergence=kl_divergence(descent.attraction, descent.positions, normalizer, threads),
             iterations=descent.iteration,
             stopped_by=stopped_by or descent.stopped_by,

@@ -16,8 +16,12 @@ from pixelsne.arrays import AnyArray
 from pixelsne.neighbors import find_neighbors
 from pixelsne.reduce import standardize
 from pixelsne.settings import check_count, check_threads, is_sequence
+from pixelsne.watched import finish, watched
 
 Float64s = NDArray[np.float64]
+
+# Votes are counted for blocks of rows, about this many comparisons at a time.
+COMPARISONS_PER_BLOCK = 10_000_000
 
 
 def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
@@ -41,7 +45,8 @@ def _counts(k: Any, n: int) -> list[int]:
 
 
 def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
-    return find_neighbors(standardize(values), k, "exact", 0, check_threads(n_jobs)).indices
+    points, threads = standardize(values), check_threads(n_jobs)
+    return finish(watched(lambda token: find_neighbors(points, k, "exact", 0, threads, token))).indices
 
 
 def _shared(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -80,13 +85,15 @@ def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs
     return means if is_sequence(k) else float(means)
 
 
-def _vote(classes: NDArray[np.intp], class_count: int) -> NDArray[np.intp]:
+def _vote(classes: NDArray[np.intp]) -> NDArray[np.intp]:
     """The most frequent class of each row; of several, the one whose first member is nearest."""
-    n = len(classes)
-    flat = (classes + np.arange(n)[:, None] * class_count).ravel()
-    counts = np.bincount(flat, minlength=n * class_count).reshape(n, class_count)
-    best = np.take_along_axis(counts, classes, axis=1).argmax(axis=1)  # ranks ascend: the first wins
-    winners: NDArray[np.intp] = classes[np.arange(n), best]
+    winners = np.empty(len(classes), dtype=np.intp)
+    rows = max(1, COMPARISONS_PER_BLOCK // classes.shape[1] ** 2)
+    for first in range(0, len(classes), rows):
+        block = classes[first : first + rows]
+        agreeing = (block[:, :, None] == block[:, None, :]).sum(axis=2)
+        best = agreeing.argmax(axis=1)  # ranks ascend: of equals the nearest wins
+        winners[first : first + rows] = block[np.arange(len(block)), best]
     return winners
 
 
@@ -97,12 +104,12 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
     """How often the majority of a point's k nearest points on the map has its label (leave one out)."""
     placed = _rows("embedding", embedding)
-    names, classes = np.unique(np.asarray(labels), return_inverse=True)
+    classes = np.unique(np.asarray(labels), return_inverse=True)[1]
     if classes.shape != (len(placed),):
         raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
     counts = _counts(k, len(placed))
     nearest = _nearest(placed, max(counts), n_jobs)
-    scores = np.array([np.mean(_vote(classes[nearest[:, :count]], len(names)) == classes) for count in counts])
+    scores = np.array([np.mean(_vote(classes[nearest[:, :count]]) == classes) for count in counts])
     return scores if is_sequence(k) else float(scores[0])
 
 

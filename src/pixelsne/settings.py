@@ -171,7 +171,7 @@ def check_threads(n_jobs: Any) -> int:
     """None means one, negative counts from the processors this process may use: -1 is all of them."""
     if n_jobs is None:
         return 1
-    jobs = check_count("n_jobs", n_jobs, -(2**31), 2**31)
+    jobs = check_count("n_jobs", n_jobs, -(2**31), 2**31 - 1)
     if jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all processors or a positive number")
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,9 @@
 """Long calls into the core, watched from Python."""
 
+import atexit
 import threading
 from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import TypeVar
 
 from pixelsne._core import ProgressToken
@@ -32,13 +34,32 @@ def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, R
             done.set()
 
     worker = threading.Thread(target=work, name="pixelsne", daemon=True)
-    worker.start()
+
+    def stop() -> None:
+        token.cancel()
+        if worker.ident is not None:
+            worker.join()
+
+    # A thread still in the core when the interpreter shuts down would abort the process: whatever
+    # keeps us from joining it below (a second Ctrl-C, a generator never closed), exiting joins it.
+    atexit.register(stop)
     try:
+        worker.start()
         while not done.wait(SECONDS_BETWEEN_LOOKS):
             yield token.fraction
     finally:
-        token.cancel()
-        worker.join()
+        stop()
+        atexit.unregister(stop)
     if errors:
         raise errors[0]
     return results[0]
+
+
+def finish(work: Generator[float, None, Result]) -> Result:
+    """The result of a watched call, for callers who have nobody to tell its progress to."""
+    with closing(work):
+        while True:
+            try:
+                next(work)
+            except StopIteration as finished:
+                return finished.value  # type: ignore[no-any-return]
