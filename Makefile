@@ -6,7 +6,7 @@ SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
 # Built from source without isolation, so that only what changed is compiled again.
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
 
-.PHONY: demo test lint bench stress wheel clean help
+.PHONY: demo test lint bench stress clean help
 
 help:
 	@echo "make demo    a map of handwritten digits in map.png"

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -163,6 +164,9 @@ public:
         return run(from, push, threads, [&] { tree_.build(from, grid, kind, theta, threads); });
     }
 
+    // What the last call spent on building the tree and on walking it.
+    std::pair<double, double> seconds() const { return {build_seconds_, walk_seconds_}; }
+
     // Rows of (level, first point, point after the last, first cell after it), in preorder.
     Matrix<std::int32_t> cells() const {
         auto table = new_matrix<std::int32_t>(tree_.cells().size(), 4);
@@ -181,11 +185,20 @@ private:
     double run(Positions positions, Matrix<float>& push, int threads, Build&& build) {
         const auto to = map_view(push, positions.rows, "push: the shape of positions");
         Unlocked unlocked;
+        const auto start = Clock::now();
         build();
-        return tree_.repulsion(threads, to);
+        const auto built = Clock::now();
+        const double normalizer = tree_.repulsion(threads, to);
+        build_seconds_ = std::chrono::duration<double>(built - start).count();
+        walk_seconds_ = std::chrono::duration<double>(Clock::now() - built).count();
+        return normalizer;
     }
 
+    using Clock = std::chrono::steady_clock;
+
     Quadtree tree_;
+    double build_seconds_ = 0.0;
+    double walk_seconds_ = 0.0;
 };
 
 using BoundsTuple = std::tuple<double, double, double, double>;
@@ -281,7 +294,8 @@ void bind_forces(nb::module_& module) {
         .def("barnes_hut", &TreeRepulsion::barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(), "threads"_a)
         .def("pixel_tree", &TreeRepulsion::pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a, "resolution"_a, "theta"_a,
              "center"_a, "push"_a.noconvert(), "threads"_a)
-        .def("cells", &TreeRepulsion::cells);
+        .def("cells", &TreeRepulsion::cells)
+        .def("seconds", &TreeRepulsion::seconds);
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 """What holds the package together: versions, stubs, imports."""
 
 import ast
+import doctest
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pixelsne
-from pixelsne import _core
+from pixelsne import _core, estimator
 
 ROOT = Path(__file__).parents[1]
 
@@ -66,3 +68,24 @@ def test_the_demo_draws_a_map(tmp_path):
     assert target.read_bytes().startswith(b"\x89PNG")
     assert str(target) in result.stdout
     assert "10-NN accuracy" in result.stdout
+
+
+def test_the_readme_runs():
+    """Its Python, and its two commands exist."""
+    text = (ROOT / "README.md").read_text()
+    namespace = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, namespace)  # noqa: S102 - our own words
+    assert namespace["screen"].shape == (1797, 2)
+    assert namespace["quality"].knn_accuracy(namespace["screen"], namespace["labels"], k=10) > 0.975
+    makefile = (ROOT / "Makefile").read_text()
+    for command in ("demo", "test"):
+        assert f"make {command}" in text
+        assert f"\n{command}:" in makefile
+
+
+def test_the_docstrings_run():
+    for module in (pixelsne, estimator):
+        results = doctest.testmod(module)
+        assert results.attempted > 0
+        assert results.failed == 0

@@ -55,13 +55,64 @@ void add_own_leaves(const ProjectionTree& tree, std::size_t begin, std::size_t e
     for (std::uint32_t row = first; row < last; ++row) candidates.add(row);
 }
 
-std::vector<ProjectionTree> grow_forest(Points points, std::size_t leaf_size, const ForestSettings& settings, int threads, ProgressToken& token) {
+// The points in the order of the first tree: what is near is then near in memory, too. All other
+// steps number the points by their place in this order.
+struct SortedPoints {
+    std::vector<std::uint32_t> original;  // place -> point
+    std::vector<float> values;            // (n, d)
+    ProjectionTree tree;                  // the first tree, in the new numbers
+    Points view;
+
+    SortedPoints(Points points, std::size_t leaf_size, std::uint64_t seed, int threads)
+        : tree(grow_projection_tree(points, leaf_size, seed, 0)) {
+        original = tree.order;
+        values = gather_rows(points, original, threads);
+        view = {values.data(), points.rows, points.columns};
+        for (std::uint32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
+            std::fill(tree.leaf_of.begin() + tree.leaf_begin[leaf], tree.leaf_of.begin() + tree.leaf_begin[leaf + 1], leaf);
+        }
+    }
+};
+
+std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_size, const ForestSettings& settings, int threads, ProgressToken& token) {
     std::vector<ProjectionTree> trees(settings.trees - 1);
     run_chunks(trees.size(), threads, [&](std::size_t tree) {
         trees[tree] = grow_projection_tree(points, leaf_size, settings.seed, tree + 1);
         token.advance(points.rows / 8);
     });
     return trees;
+}
+
+KeyRows first_neighbors(const SortedPoints& sorted, std::size_t k, std::size_t leaf_size, const ForestSettings& settings, int threads, ProgressToken& token) {
+    KeyRows rows(sorted.view.rows * k);
+    const std::vector<ProjectionTree> trees = grow_other_trees(sorted.view, leaf_size, settings, threads, token);
+    parallel_for(sorted.view.rows, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t) {
+        BlockSearch search(sorted.view);
+        std::vector<LeafVote> votes;
+        for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
+            const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
+            add_own_leaves(sorted.tree, begin, end, search.candidates());
+            add_leaves(trees, begin, end, settings.candidates, votes, search.candidates());
+            search.fill(begin, end, k, nullptr, rows);
+        }
+        token.advance(chunk_end - chunk_begin);
+    });
+    return rows;
+}
+
+void write_table(const SortedPoints& sorted, const KeyRows& rows, int threads, NeighborTable table) {
+    const std::size_t k = table.k();
+    parallel_for(sorted.view.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+        std::vector<std::uint64_t> keys(k);
+        for (std::size_t row = begin; row < end; ++row) {
+            for (std::size_t rank = 0; rank < k; ++rank) {
+                const std::uint64_t key = rows[row * k + rank];
+                keys[rank] = candidate_key(key_distance(key), sorted.original[key_index(key)]);
+            }
+            std::sort(keys.begin(), keys.end());
+            table.write_row(sorted.original[row], keys.data());
+        }
+    });
 }
 
 }  // namespace
@@ -71,48 +122,16 @@ void find_forest_neighbors(Points points, const ForestSettings& settings, int th
     const std::size_t k = table.k();
     const std::size_t leaf_size = std::max<std::size_t>(kSmallestLeaf, 2 * (k + 1));  // half a leaf still holds k others
     token.expect(n + settings.rounds * n + (settings.trees - 1) * (n / 8));
-
-    // Everything happens in the order of the first tree: what is near is then near in memory, too.
-    ProjectionTree first = grow_projection_tree(points, leaf_size, settings.seed, 0);
-    const std::vector<std::uint32_t> original = first.order;
-    const std::vector<float> gathered = gather_rows(points, original, threads);
-    const Points sorted{gathered.data(), n, points.columns};
-    for (std::uint32_t leaf = 0; leaf < first.leaves(); ++leaf) {
-        std::fill(first.leaf_of.begin() + first.leaf_begin[leaf], first.leaf_of.begin() + first.leaf_begin[leaf + 1], leaf);
-    }
-    KeyRows rows(n * k);
-    {
-        const std::vector<ProjectionTree> trees = grow_forest(sorted, leaf_size, settings, threads, token);
-        parallel_for(n, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t) {
-            BlockSearch search(sorted);
-            std::vector<LeafVote> votes;
-            for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
-                const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
-                add_own_leaves(first, begin, end, search.candidates());
-                add_leaves(trees, begin, end, settings.candidates, votes, search.candidates());
-                search.fill(begin, end, k, nullptr, rows);
-            }
-            token.advance(chunk_end - chunk_begin);
-        });
-    }
+    const SortedPoints sorted(points, leaf_size, settings.seed, threads);
+    KeyRows rows = first_neighbors(sorted, k, leaf_size, settings, threads, token);
     KeyRows better(settings.rounds > 0 ? n * k : 0);
     for (std::size_t round = 0; round < settings.rounds; ++round) {
-        const double fresh = explore_neighbors(sorted, k, settings.reach, threads, token, rows, better);
+        const double fresh = explore_neighbors(sorted.view, k, settings.reach, threads, token, rows, better);
         rows.swap(better);
         if (fresh < kFewChanges) break;
     }
     KeyRows().swap(better);
-    parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
-        std::vector<std::uint64_t> keys(k);
-        for (std::size_t row = begin; row < end; ++row) {
-            for (std::size_t rank = 0; rank < k; ++rank) {
-                const std::uint64_t key = rows[row * k + rank];
-                keys[rank] = candidate_key(key_distance(key), original[key_index(key)]);
-            }
-            std::sort(keys.begin(), keys.end());
-            table.write_row(original[row], keys.data());
-        }
-    });
+    write_table(sorted, rows, threads, table);
 }
 
 }  // namespace pixelsne

@@ -1,0 +1,70 @@
+"""The tests of the core once more, on a core built with sanitizers: `make stress`.
+
+Builds the package with AddressSanitizer + UndefinedBehaviorSanitizer, then with ThreadSanitizer, into folders of
+their own, and runs the tests that drive the core hardest against each. A report of a sanitizer ends the run.
+`sanitizers.py address` or `sanitizers.py thread` runs one of the two.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TESTS = ["test_core_border.py", "test_forces.py", "test_neighbors.py", "test_affinities.py", "test_descent.py"]
+# Python starts the instrumented core, not the other way round, so the sanitizer's runtime must be loaded first.
+SANITIZERS = {
+    "address": {
+        "flags": "address,undefined",
+        "runtimes": ["libasan.so", "libubsan.so", "libstdc++.so"],
+        # Python itself leaks on purpose at exit
+        "options": {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"},
+    },
+    "thread": {
+        "flags": "thread",
+        "runtimes": ["libtsan.so", "libstdc++.so"],
+        "options": {"TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0"},
+    },
+}
+
+
+def runtime(name: str) -> str:
+    compiler = os.environ.get("CXX", "g++")
+    found = subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return found.stdout.strip()
+
+
+def build(name: str, flags: str) -> Path:
+    target = ROOT / "build" / f"sanitized-{name}"
+    shutil.rmtree(target, ignore_errors=True)
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps"]
+    install += ["--disable-pip-version-check", "--target", str(target), f"-Cbuild-dir=build/cmake-{name}"]
+    subprocess.run([*install, f"-Ccmake.define.PIXELSNE_SANITIZE={flags}", str(ROOT)], check=True)
+    return target
+
+
+def run(name: str) -> None:
+    sanitizer = SANITIZERS[name]
+    target = build(name, sanitizer["flags"])
+    environment = {
+        **os.environ,
+        **sanitizer["options"],
+        "LD_PRELOAD": " ".join(runtime(library) for library in sanitizer["runtimes"]),
+        "PYTHONPATH": str(target),
+        "OPENBLAS_NUM_THREADS": "1",  # not ours to examine
+    }
+    where = "import pixelsne; print(pixelsne.__file__)"
+    used = subprocess.run([sys.executable, "-c", where], env=environment, capture_output=True, text=True, check=True)
+    if not used.stdout.strip().startswith(str(target)):
+        raise SystemExit(f"the tests would run on {used.stdout.strip()}, not on the sanitized core")
+    # A forked child of a threaded program is beyond what the sanitizers follow.
+    tests = [str(ROOT / "tests" / test) for test in TESTS]
+    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-k", "not forked and not recall"]
+    subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=True)
+    print(f"{name}: nothing found", flush=True)
+
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or SANITIZERS:
+        run(chosen)
