@@ -51,7 +51,7 @@ SEARCHES: dict[str, Search] = {
 }
 
 # Below this many points comparing all with all is faster than the forest (benchmarks/neighbors.py).
-EXACT_UP_TO = 20_000
+EXACT_UP_TO = 30_000
 
 
 def choose_search(name: str, n: int) -> str:
