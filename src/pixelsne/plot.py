@@ -27,6 +27,7 @@ PALETTE = (
 # A dot grows until all dots together would cover about this share of the screen.
 COVERED_SHARE = 0.05
 LARGEST_RADIUS = 5
+MARGIN = 2 * LARGEST_RADIUS
 
 
 def dot_radius(n: int, resolution: tuple[int, int]) -> int:
@@ -44,17 +45,16 @@ def paint(pixels: Pixels, colors: NDArray[np.float64], resolution: tuple[int, in
     """The mean color of all dots that cover a pixel, white where there are none.
 
     pixels: (n, 2); colors: (n, 3). A mean hides no class behind another that happens to be drawn later.
+    Around the screen there is a margin, so that no dot at its border is cut.
     """
-    width, height = resolution
+    width, height = resolution[0] + 2 * MARGIN, resolution[1] + 2 * MARGIN
     sums = np.zeros((height * width, 3))
     counts = np.zeros(height * width)
     for dx, dy in disc(dot_radius(len(pixels), resolution)):
-        x, y = pixels[:, 0] + dx, pixels[:, 1] + dy
-        inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-        flat = (y * width + x)[inside]
+        flat = (pixels[:, 1] + dy + MARGIN) * width + pixels[:, 0] + dx + MARGIN
         counts += np.bincount(flat, minlength=counts.size)
         for channel in range(3):
-            sums[:, channel] += np.bincount(flat, weights=colors[inside, channel], minlength=counts.size)
+            sums[:, channel] += np.bincount(flat, weights=colors[:, channel], minlength=counts.size)
     image = np.ones((height * width, 3))
     covered = counts > 0
     image[covered] = sums[covered] / counts[covered, None]
@@ -72,9 +72,9 @@ def save_picture(
     palette = np.array([to_rgb(PALETTE[place % len(PALETTE)]) for place in range(len(names))])
     image = paint(pixels, palette[classes], resolution)
     dots_per_inch, legend, head = 100, 110, 50
-    width, height = resolution[0] + legend, resolution[1] + head
+    width, height = image.shape[1] + legend, image.shape[0] + head
     figure = Figure(figsize=(width / dots_per_inch, height / dots_per_inch), dpi=dots_per_inch)
-    axes: Any = figure.add_axes((0, 0, resolution[0] / width, resolution[1] / height))
+    axes: Any = figure.add_axes((0, 0, image.shape[1] / width, image.shape[0] / height))
     axes.imshow(image, interpolation="none", aspect="auto")
     axes.set_axis_off()
     handles = [axes.plot([], [], "o", color=palette[place], markersize=9)[0] for place in range(len(names))]

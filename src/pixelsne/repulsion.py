@@ -75,7 +75,7 @@ def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
 
 
 def best_normalizer(positions: Positions, threads: int) -> float:
-    """Z exactly, or, where all pairs would take long, by a fine tree (within about 0.2 %: benchmarks/results/force_error.md)."""
+    """Z exactly, or, where all pairs would take long, by a fine tree (within about 0.2 %, see force_error.md)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads)

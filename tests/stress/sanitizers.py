@@ -28,6 +28,12 @@ SANITIZERS = {
     },
 }
 
+# The editable installation answers imports before any path is looked at.
+WITHOUT_EDITABLE = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+"""
+
 
 def runtime(name: str) -> str:
     compiler = os.environ.get("CXX", "g++")
@@ -41,6 +47,7 @@ def build(name: str, flags: str) -> Path:
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps"]
     install += ["--disable-pip-version-check", "--target", str(target), f"-Cbuild-dir=build/cmake-{name}"]
     subprocess.run([*install, f"-Ccmake.define.PIXELSNE_SANITIZE={flags}", str(ROOT)], check=True)
+    (target / "sitecustomize.py").write_text(WITHOUT_EDITABLE, encoding="utf-8")
     return target
 
 
