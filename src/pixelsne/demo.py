@@ -27,9 +27,8 @@ def main(picture: Path) -> None:
     print(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
     )
-    print(
-        f"10-NN accuracy {quality.knn_accuracy(model.embedding_, labels, 10):.3f} (share of digits among their own kind)"
-    )
+    accuracy = quality.knn_accuracy(model.embedding_, labels, 10)
+    print(f"10-NN accuracy {accuracy:.3f} (share of digits among their own kind)")
     print(f"neighborhood precision at 10: {quality.neighborhood_precision(values, model.embedding_, 10):.3f}")
     print(f"picture: {picture.resolve()}")
 
