@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -120,13 +121,12 @@ public:
         attraction(affinities, from, threads, to);
     }
 
-    std::pair<double, double> divergence(const Matrix<const float>& positions, int threads) const {
+    std::pair<double, double> divergence(const Matrix<const float>& positions, int threads) {
         const SparseRows affinities = rows();
         const auto from = map_view(positions, affinities.rows, "positions: (n, 2) with the n of the affinities");
-        double sums[2];
         Unlocked unlocked;
-        divergence_sums(affinities, from, threads, sums);
-        return {sums[0], sums[1]};
+        std::call_once(summed_, [&] { sums_ = sum_affinities(affinities, threads); });
+        return {sums_.entropy + sum_log_distances(affinities, from, threads), sums_.mass};
     }
 
 private:
@@ -135,6 +135,8 @@ private:
     Vector<const std::int64_t> offsets_;
     Vector<const std::int32_t> columns_;
     Vector<const float> values_;
+    std::once_flag summed_;
+    AffinitySums sums_{};
 };
 
 Center center_named(const std::string& name) {

@@ -58,44 +58,59 @@ float squared_distance(const float* first, const float* second, std::size_t dime
     return total;
 }
 
-// Pulls of kLanes edges, added to force_x and force_y lane by lane.
-inline void pull(const std::int32_t* columns, Floats values, const float* positions, float x, float y,
-                 Floats& force_x, Floats& force_y) {
+// Hands a row's edges to visit(values, dx, dy), kLanes at a time; the rest is filled up with edges of
+// value 0 to the point itself.
+template <class Visit>
+inline void visit_row(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
+                      const float* positions, std::size_t row, Visit&& visit) {
+    const float x = positions[2 * row];
+    const float y = positions[2 * row + 1];
+    const std::int64_t last = offsets[row + 1];
     Floats other_x;
     Floats other_y;
-    gather_positions(positions, columns, other_x, other_y);
-    const Floats dx = x - other_x;
-    const Floats dy = y - other_y;
-    const Floats weight = values / (1.0f + dx * dx + dy * dy);
-    force_x += weight * dx;
-    force_y += weight * dy;
+    std::int64_t edge = offsets[row];
+    for (; edge + kLanes <= last; edge += kLanes) {
+        gather_positions(positions, columns + edge, other_x, other_y);
+        visit(load(values + edge), x - other_x, y - other_y);
+    }
+    if (edge == last) return;
+    std::int32_t rest[kLanes];
+    Floats weights = {};
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const bool real = edge + lane < last;
+        rest[lane] = real ? columns[edge + lane] : static_cast<std::int32_t>(row);
+        weights[lane] = real ? values[edge + lane] : 0.0f;
+    }
+    gather_positions(positions, rest, other_x, other_y);
+    visit(weights, x - other_x, y - other_y);
 }
 
 void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
                 const float* positions, std::size_t begin, std::size_t end, float* force) {
     for (std::size_t row = begin; row < end; ++row) {
-        const float x = positions[2 * row];
-        const float y = positions[2 * row + 1];
         Floats force_x = {};
         Floats force_y = {};
-        std::int64_t edge = offsets[row];
-        const std::int64_t last = offsets[row + 1];
-        for (; edge + kLanes <= last; edge += kLanes) {
-            pull(columns + edge, load(values + edge), positions, x, y, force_x, force_y);
-        }
-        if (edge < last) {  // the rest, filled up with edges of weight 0 to the point itself
-            std::int32_t rest[kLanes];
-            Floats weights = {};
-            for (int lane = 0; lane < kLanes; ++lane) {
-                const bool real = edge + lane < last;
-                rest[lane] = real ? columns[edge + lane] : static_cast<std::int32_t>(row);
-                weights[lane] = real ? values[edge + lane] : 0.0f;
-            }
-            pull(rest, weights, positions, x, y, force_x, force_y);
-        }
+        visit_row(offsets, columns, values, positions, row, [&](Floats value, Floats dx, Floats dy) {
+            const Floats weight = value / (1.0f + dx * dx + dy * dy);
+            force_x += weight * dx;
+            force_y += weight * dy;
+        });
         force[2 * row] = static_cast<float>(sum(force_x));
         force[2 * row + 1] = static_cast<float>(sum(force_y));
     }
+}
+
+double log_distances(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
+                     const float* positions, std::size_t begin, std::size_t end) {
+    double total = 0.0;
+    for (std::size_t row = begin; row < end; ++row) {
+        Floats logarithms = {};
+        visit_row(offsets, columns, values, positions, row, [&](Floats value, Floats dx, Floats dy) {
+            logarithms += value * logarithm(1.0f + dx * dx + dy * dy);
+        });
+        total += sum(logarithms);
+    }
+    return total;
 }
 
 // kLanes points that are neighbors in the order of the arrays; a short group is filled up with point 0.
@@ -258,7 +273,7 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 extern const Kernels table;
 const Kernels table = {PIXELSNE_ISA_NAME, squared_distances, squared_distance, attraction,
-                       exact_repulsion,   tree_repulsion,    step};
+                       log_distances,     exact_repulsion,   tree_repulsion,   step};
 
 }  // namespace PIXELSNE_ISA
 }  // namespace pixelsne

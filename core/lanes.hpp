@@ -50,6 +50,24 @@ inline double sum(Floats values) {
     return total;
 }
 
+// Natural logarithm of finite numbers >= 1, to about 1e-7: the exponent, and for the mantissa, brought
+// near 1, the series in t = (m - 1) / (m + 1).
+inline Floats logarithm(Floats values) {
+    Integers bits;
+    __builtin_memcpy(&bits, &values, sizeof(bits));
+    Integers exponent = (bits >> 23) - 127;
+    bits = (bits & 0x007fffff) | 0x3f800000;
+    Floats mantissa;
+    __builtin_memcpy(&mantissa, &bits, sizeof(bits));
+    const Integers large = mantissa > 1.41421356f;
+    mantissa = large ? mantissa * 0.5f : mantissa;
+    exponent -= large;  // a set mask is -1
+    const Floats t = (mantissa - 1.0f) / (mantissa + 1.0f);
+    const Floats square = t * t;
+    const Floats series = 1.0f + square * (1.0f / 3 + square * (1.0f / 5 + square * (1.0f / 7 + square * (1.0f / 9))));
+    return __builtin_convertvector(exponent, Floats) * 0.693147181f + 2.0f * t * series;
+}
+
 // x and y of the positions (n, 2) that columns name, one to a lane.
 inline void gather_positions(const float* positions, const std::int32_t* columns, Floats& x, Floats& y) {
 #if defined(__AVX512F__)

@@ -272,3 +272,17 @@ def test_same_bits_at_any_thread_count(theta, random):
             again, normalizer_again = method(threads)
             assert np.array_equal(push, again)
             assert normalizer == normalizer_again
+
+
+@pytest.mark.parametrize("scale", [1e-4, 0.1, 1.0, 30.0, 1e4])
+def test_divergence_against_the_twin(cluster_affinities, random, scale):
+    """The sum without the normalizer, whose logarithms are our own."""
+    positions = (scale * random.normal(size=(600, 2))).astype(np.float32)
+    attraction = _core.Attraction(cluster_affinities.offsets, cluster_affinities.columns, cluster_affinities.values)
+    found, mass = attraction.divergence(positions, 2)
+    joint = reference.dense(cluster_affinities)
+    squared = reference.squared_distances(positions.astype(np.float64))
+    present = joint > 0
+    truth = (joint[present] * np.log(joint[present] * (1 + squared[present]))).sum()
+    assert found == pytest.approx(truth, rel=1e-6)
+    assert mass == pytest.approx(joint.sum(), rel=1e-9)

@@ -20,29 +20,32 @@ void attraction(const SparseRows& affinities, Positions positions, int threads, 
     });
 }
 
-void divergence_sums(const SparseRows& affinities, Positions positions, int threads, double sums[2]) {
-    const std::size_t chunks = chunk_count(affinities.rows, kRowsPerChunk);
-    std::vector<double> logarithms(chunks);
-    std::vector<double> masses(chunks);
+AffinitySums sum_affinities(const SparseRows& affinities, int threads) {
+    std::vector<AffinitySums> parts(chunk_count(affinities.rows, kRowsPerChunk), AffinitySums{0.0, 0.0});
     parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        for (std::size_t row = begin; row < end; ++row) {
-            const float* here = positions.row(row);
-            for (std::int64_t edge = affinities.offsets[row]; edge < affinities.offsets[row + 1]; ++edge) {
-                const double value = affinities.values[edge];
-                if (value <= 0.0) continue;
-                const float* there = positions.row(static_cast<std::size_t>(affinities.columns[edge]));
-                const double dx = static_cast<double>(here[0]) - there[0];
-                const double dy = static_cast<double>(here[1]) - there[1];
-                logarithms[chunk] += value * std::log(value * (1.0 + dx * dx + dy * dy));
-                masses[chunk] += value;
-            }
+        for (std::int64_t edge = affinities.offsets[begin]; edge < affinities.offsets[end]; ++edge) {
+            const double value = affinities.values[edge];
+            if (value > 0.0) parts[chunk].entropy += value * std::log(value);
+            parts[chunk].mass += value;
         }
     });
-    sums[0] = sums[1] = 0.0;
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        sums[0] += logarithms[chunk];
-        sums[1] += masses[chunk];
+    AffinitySums sums{0.0, 0.0};
+    for (const AffinitySums& part : parts) {
+        sums.entropy += part.entropy;
+        sums.mass += part.mass;
     }
+    return sums;
+}
+
+double sum_log_distances(const SparseRows& affinities, Positions positions, int threads) {
+    std::vector<double> parts(chunk_count(affinities.rows, kRowsPerChunk));
+    const Kernels& kernel = kernels();
+    parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+        parts[chunk] = kernel.log_distances(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end);
+    });
+    double total = 0.0;
+    for (const double part : parts) total += part;
+    return total;
 }
 
 }  // namespace pixelsne

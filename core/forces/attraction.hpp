@@ -18,8 +18,14 @@ struct SparseRows {
 // force: (n, 2), sum over j of p_ij (y_i - y_j) / (1 + d2), without exaggeration or the factor 4.
 void attraction(const SparseRows& affinities, Positions positions, int threads, ArrayView<float> force);
 
-// Sum over p_ij > 0 of p_ij log(p_ij (1 + d2)): the KL divergence is this plus the normalizer's
-// logarithm times the sum of all p_ij. sums receives the two sums.
-void divergence_sums(const SparseRows& affinities, Positions positions, int threads, double sums[2]);
+// Of all p_ij > 0: the sum of p_ij log(p_ij), which no map changes, and the sum of p_ij.
+struct AffinitySums {
+    double entropy;
+    double mass;
+};
+AffinitySums sum_affinities(const SparseRows& affinities, int threads);
+
+// Sum of p_ij log(1 + d2). The KL divergence is entropy + this + mass * log(normalizer).
+double sum_log_distances(const SparseRows& affinities, Positions positions, int threads);
 
 }  // namespace pixelsne
