@@ -11,7 +11,7 @@ BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
 help:
 	@echo "make demo    a map of handwritten digits in map.png"
 	@echo "make test    lint and all tests"
-	@echo "make lint    ruff and mypy"
+	@echo "make lint    ruff, mypy and clang-format"
 	@echo "make stress  the tests on a core built with sanitizers"
 	@echo "make bench   the benchmark that needs no data"
 	@echo "make clean   remove the environment and what was built"
@@ -32,6 +32,7 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(shell find core -name '*.[ch]pp')
 
 test: lint
 	$(BIN)/python -m pytest

@@ -55,7 +55,8 @@ ArrayView<Number> map_view(const Matrix<Number>& matrix, std::size_t n, const ch
 
 Positions positions_view(const Matrix<const float>& positions) {
     require(positions.shape(0) >= 1, "positions: at least one row");
-    require(positions.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "positions: fewer than 2^31 rows");
+    require(positions.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+            "positions: fewer than 2^31 rows");
     return map_view(positions, positions.shape(0), "positions: (n, 2)");
 }
 
@@ -73,9 +74,11 @@ Matrix<Number> new_matrix(std::size_t rows, std::size_t columns) {
 }
 
 template <class Search>
-std::pair<Matrix<std::int32_t>, Matrix<float>> find_neighbors(const Matrix<const float>& points, std::size_t k, Search&& search) {
+std::pair<Matrix<std::int32_t>, Matrix<float>> find_neighbors(const Matrix<const float>& points, std::size_t k,
+                                                              Search&& search) {
     require(points.shape(0) >= 2 && points.shape(1) >= 1, "points: at least two rows and one column");
-    require(points.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "points: fewer than 2^31 rows");
+    require(points.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+            "points: fewer than 2^31 rows");
     require(k >= 1 && k < points.shape(0), "k: between 1 and the number of points less one");
     bool finite = true;
     for (std::size_t place = 0; place < points.size(); ++place) finite = finite && std::isfinite(points.data()[place]);
@@ -108,7 +111,8 @@ public:
         require(columns_.shape(0) == values_.shape(0), "columns and values: equally long");
         const std::size_t n = offsets_.shape(0) - 1;
         bool ascending = offsets_.data()[0] == 0 && offsets_.data()[n] == static_cast<std::int64_t>(columns_.shape(0));
-        for (std::size_t row = 0; row < n; ++row) ascending = ascending && offsets_.data()[row] <= offsets_.data()[row + 1];
+        for (std::size_t row = 0; row < n; ++row)
+            ascending = ascending && offsets_.data()[row] <= offsets_.data()[row + 1];
         require(ascending, "offsets: from 0 to the number of values, never falling");
         require_columns_below(columns_.data(), columns_.shape(0), n, "columns: between 0 and n - 1");
     }
@@ -149,15 +153,17 @@ class TreeRepulsion {
 public:
     double barnes_hut(const Matrix<const float>& positions, double theta, Matrix<float> push, int threads) {
         const auto from = positions_view(positions);
-        return run(from, push, threads, [&] { tree_.build(from, grid_around(from, threads), Center::mass, theta, threads); });
+        return run(from, push, threads,
+                   [&] { tree_.build(from, grid_around(from, threads), Center::mass, theta, threads); });
     }
 
-    double pixel_tree(const Matrix<const float>& positions, std::pair<double, double> origin, std::pair<double, double> unit_per_pixel,
-                      std::pair<std::uint32_t, std::uint32_t> resolution, double theta, const std::string& center,
-                      Matrix<float> push, int threads) {
+    double pixel_tree(const Matrix<const float>& positions, std::pair<double, double> origin,
+                      std::pair<double, double> unit_per_pixel, std::pair<std::uint32_t, std::uint32_t> resolution,
+                      double theta, const std::string& center, Matrix<float> push, int threads) {
         const auto from = positions_view(positions);
         const Center kind = center_named(center);
-        require(resolution.first >= 1 && resolution.first <= kMostPixels && resolution.second >= 1 && resolution.second <= kMostPixels,
+        require(resolution.first >= 1 && resolution.first <= kMostPixels && resolution.second >= 1 &&
+                    resolution.second <= kMostPixels,
                 "resolution: 1 to 65536 a side");
         require(unit_per_pixel.first > 0.0 && unit_per_pixel.second > 0.0, "unit_per_pixel: positive");
         const double origins[2] = {origin.first, origin.second};
@@ -213,18 +219,20 @@ BoundsTuple bounds_of(const Matrix<const float>& positions, int threads) {
     return as_tuple(find_bounds(from, threads));
 }
 
-BoundsTuple step(Matrix<float> positions, Matrix<float> velocity, Matrix<float> gains, const Matrix<const float>& attraction,
-                 const Matrix<const float>& push, double exaggeration, double normalizer, double learning_rate,
-                 double momentum, double step_limit, int threads) {
+BoundsTuple step(Matrix<float> positions, Matrix<float> velocity, Matrix<float> gains,
+                 const Matrix<const float>& attraction, const Matrix<const float>& push, double exaggeration,
+                 double normalizer, double learning_rate, double momentum, double step_limit, int threads) {
     const std::size_t n = positions.shape(0);
     require(n >= 1, "positions: at least one row");
     require(normalizer > 0.0, "normalizer: positive");
-    DescentState state{map_view(positions, n, "positions: (n, 2)"), map_view(velocity, n, "velocity: the shape of positions"),
+    DescentState state{map_view(positions, n, "positions: (n, 2)"),
+                       map_view(velocity, n, "velocity: the shape of positions"),
                        map_view(gains, n, "gains: the shape of positions")};
     const auto pull = map_view(attraction, n, "attraction: the shape of positions");
     const auto away = map_view(push, n, "push: the shape of positions");
-    const StepSettings settings{static_cast<float>(exaggeration), static_cast<float>(1.0 / normalizer), static_cast<float>(learning_rate),
-                                static_cast<float>(momentum), static_cast<float>(step_limit)};
+    const StepSettings settings{static_cast<float>(exaggeration), static_cast<float>(1.0 / normalizer),
+                                static_cast<float>(learning_rate), static_cast<float>(momentum),
+                                static_cast<float>(step_limit)};
     Unlocked unlocked;
     return as_tuple(take_step(settings, pull, away, threads, state));
 }
@@ -235,9 +243,10 @@ void require_perplexities(const std::vector<double>& perplexities) {
 }
 
 std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affinities(
-    const Matrix<const std::int32_t>& indices, const Matrix<const float>& distances, const std::vector<double>& perplexities,
-    ProgressToken& token, int threads) {
-    require(indices.shape(0) == distances.shape(0) && indices.shape(1) == distances.shape(1), "indices and distances: the same shape");
+    const Matrix<const std::int32_t>& indices, const Matrix<const float>& distances,
+    const std::vector<double>& perplexities, ProgressToken& token, int threads) {
+    require(indices.shape(0) == distances.shape(0) && indices.shape(1) == distances.shape(1),
+            "indices and distances: the same shape");
     require(indices.shape(0) >= 1 && indices.shape(1) >= 1, "indices: at least one row and one column");
     require_perplexities(perplexities);
     require_columns_below(indices.data(), indices.size(), indices.shape(0), "indices: between 0 and n - 1");
@@ -252,10 +261,12 @@ std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affi
     const auto count = static_cast<std::size_t>(joint.offsets.back());
     auto* offsets = new std::int64_t[joint.offsets.size()];
     std::copy(joint.offsets.begin(), joint.offsets.end(), offsets);
-    return {owned(offsets, joint.offsets.size()), owned(joint.columns.release(), count), owned(joint.values.release(), count)};
+    return {owned(offsets, joint.offsets.size()), owned(joint.columns.release(), count),
+            owned(joint.values.release(), count)};
 }
 
-Matrix<float> conditional_affinities(const Matrix<const float>& distances, const std::vector<double>& perplexities, int threads) {
+Matrix<float> conditional_affinities(const Matrix<const float>& distances, const std::vector<double>& perplexities,
+                                     int threads) {
     require(distances.shape(1) >= 1, "distances: at least one column");
     require_perplexities(perplexities);
     auto conditional = new_matrix<float>(distances.shape(0), distances.shape(1));
@@ -266,36 +277,57 @@ Matrix<float> conditional_affinities(const Matrix<const float>& distances, const
 }
 
 void bind_neighbors(nb::module_& module) {
-    module.def("exact_neighbors", [](const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
-        return find_neighbors(points, k, [&](Points rows, NeighborTable table) { find_exact_neighbors(rows, threads, token, table); });
-    }, "points"_a.noconvert(), "k"_a, "token"_a, "threads"_a);
-    module.def("vp_tree_neighbors", [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, ProgressToken& token, int threads) {
-        return find_neighbors(points, k, [&](Points rows, NeighborTable table) { find_vantage_point_neighbors(rows, seed, threads, token, table); });
-    }, "points"_a.noconvert(), "k"_a, "seed"_a, "token"_a, "threads"_a);
-    module.def("rp_forest_neighbors", [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t trees, std::size_t candidates,
-                                         std::size_t rounds, std::size_t reach, ProgressToken& token, int threads) {
-        require(trees >= 1, "trees: 1 or more");
-        const ForestSettings settings{seed, trees, candidates, rounds, reach};
-        return find_neighbors(points, k, [&](Points rows, NeighborTable table) { find_forest_neighbors(rows, settings, threads, token, table); });
-    }, "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a, "candidates"_a, "rounds"_a, "reach"_a, "token"_a, "threads"_a);
+    module.def(
+        "exact_neighbors",
+        [](const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
+            return find_neighbors(points, k, [&](Points rows, NeighborTable table) {
+                find_exact_neighbors(rows, threads, token, table);
+            });
+        },
+        "points"_a.noconvert(), "k"_a, "token"_a, "threads"_a);
+    module.def(
+        "vp_tree_neighbors",
+        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, ProgressToken& token, int threads) {
+            return find_neighbors(points, k, [&](Points rows, NeighborTable table) {
+                find_vantage_point_neighbors(rows, seed, threads, token, table);
+            });
+        },
+        "points"_a.noconvert(), "k"_a, "seed"_a, "token"_a, "threads"_a);
+    module.def(
+        "rp_forest_neighbors",
+        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t trees,
+           std::size_t candidates, std::size_t rounds, std::size_t reach, ProgressToken& token, int threads) {
+            require(trees >= 1, "trees: 1 or more");
+            const ForestSettings settings{seed, trees, candidates, rounds, reach};
+            return find_neighbors(points, k, [&](Points rows, NeighborTable table) {
+                find_forest_neighbors(rows, settings, threads, token, table);
+            });
+        },
+        "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a, "candidates"_a, "rounds"_a, "reach"_a, "token"_a,
+        "threads"_a);
 }
 
 void bind_forces(nb::module_& module) {
     nb::class_<Attraction>(module, "Attraction")
-        .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, Vector<const float>>(), "offsets"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert())
+        .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, Vector<const float>>(),
+             "offsets"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert())
         .def("forces", &Attraction::forces, "positions"_a.noconvert(), "force"_a.noconvert(), "threads"_a)
         .def("divergence", &Attraction::divergence, "positions"_a.noconvert(), "threads"_a);
-    module.def("exact_repulsion", [](const Matrix<const float>& positions, Matrix<float> push, int threads) {
-        const auto from = positions_view(positions);
-        const auto to = map_view(push, from.rows, "push: the shape of positions");
-        Unlocked unlocked;
-        return exact_repulsion(from, threads, to);
-    }, "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
+    module.def(
+        "exact_repulsion",
+        [](const Matrix<const float>& positions, Matrix<float> push, int threads) {
+            const auto from = positions_view(positions);
+            const auto to = map_view(push, from.rows, "push: the shape of positions");
+            Unlocked unlocked;
+            return exact_repulsion(from, threads, to);
+        },
+        "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
     nb::class_<TreeRepulsion>(module, "TreeRepulsion")
         .def(nb::init<>())
-        .def("barnes_hut", &TreeRepulsion::barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(), "threads"_a)
-        .def("pixel_tree", &TreeRepulsion::pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a, "resolution"_a, "theta"_a,
-             "center"_a, "push"_a.noconvert(), "threads"_a)
+        .def("barnes_hut", &TreeRepulsion::barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(),
+             "threads"_a)
+        .def("pixel_tree", &TreeRepulsion::pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a,
+             "resolution"_a, "theta"_a, "center"_a, "push"_a.noconvert(), "threads"_a)
         .def("cells", &TreeRepulsion::cells)
         .def("seconds", &TreeRepulsion::seconds);
 }
@@ -313,10 +345,13 @@ NB_MODULE(_core, module) {
         .def_prop_ro("cancelled", &ProgressToken::cancelled)
         .def_prop_ro("fraction", &ProgressToken::fraction);
     bind_neighbors(module);
-    module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a, "threads"_a);
-    module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "distances"_a.noconvert(), "perplexities"_a, "token"_a, "threads"_a);
+    module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a,
+               "threads"_a);
+    module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "distances"_a.noconvert(),
+               "perplexities"_a, "token"_a, "threads"_a);
     bind_forces(module);
     module.def("bounds", &bounds_of, "positions"_a.noconvert(), "threads"_a);
-    module.def("step", &step, "positions"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), "attraction"_a.noconvert(),
-               "push"_a.noconvert(), "exaggeration"_a, "normalizer"_a, "learning_rate"_a, "momentum"_a, "step_limit"_a, "threads"_a);
+    module.def("step", &step, "positions"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(),
+               "attraction"_a.noconvert(), "push"_a.noconvert(), "exaggeration"_a, "normalizer"_a, "learning_rate"_a,
+               "momentum"_a, "step_limit"_a, "threads"_a);
 }

@@ -7,10 +7,16 @@
 
 namespace pixelsne {
 
-namespace baseline { extern const Kernels table; }
+namespace baseline {
+extern const Kernels table;
+}
 #ifdef PIXELSNE_WITH_X86_VECTORS
-namespace avx2 { extern const Kernels table; }
-namespace avx512 { extern const Kernels table; }
+namespace avx2 {
+extern const Kernels table;
+}
+namespace avx512 {
+extern const Kernels table;
+}
 #endif
 
 namespace {

@@ -13,8 +13,8 @@ namespace {
 
 #include "lanes.hpp"
 
-void squared_distances(const float* const* queries, const float* panel, std::size_t dimensions,
-                       const float* limits, float* out, bool* any_within) {
+void squared_distances(const float* const* queries, const float* panel, std::size_t dimensions, const float* limits,
+                       float* out, bool* any_within) {
     constexpr std::size_t kVectors = kPanelPoints / kLanes;
     Floats sums[kTileQueries][kVectors];
     for (auto& row : sums) {
@@ -85,8 +85,8 @@ inline void visit_row(const std::int64_t* offsets, const std::int32_t* columns, 
     visit(weights, x - other_x, y - other_y);
 }
 
-void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
-                const float* positions, std::size_t begin, std::size_t end, float* force) {
+void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values, const float* positions,
+                std::size_t begin, std::size_t end, float* force) {
     for (std::size_t row = begin; row < end; ++row) {
         Floats force_x = {};
         Floats force_y = {};
@@ -183,7 +183,8 @@ struct Walkers {
     Floats sum_y = {};
     Floats sum_z = {};
 
-    Walkers(const float* xs, const float* ys, std::size_t begin, std::size_t end, std::int32_t never) : group(xs, ys, begin, end) {
+    Walkers(const float* xs, const float* ys, std::size_t begin, std::size_t end, std::int32_t never)
+        : group(xs, ys, begin, end) {
         for (int lane = group.filled; lane < kLanes; ++lane) resume[lane] = never;
     }
 
@@ -242,8 +243,8 @@ inline float gain_after(float gain, float gradient, float velocity) {
     return changed < 0.01f ? 0.01f : changed;
 }
 
-void step(const StepSettings& settings, const float* attraction, const float* push, std::size_t begin,
-          std::size_t end, float* positions, float* velocity, float* gains, double* sums) {
+void step(const StepSettings& settings, const float* attraction, const float* push, std::size_t begin, std::size_t end,
+          float* positions, float* velocity, float* gains, double* sums) {
     const float limit = settings.step_limit;
     double sum_x = 0.0;
     double sum_y = 0.0;
@@ -251,7 +252,8 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
         float move[2];
         for (int axis = 0; axis < 2; ++axis) {
             const std::size_t place = 2 * point + static_cast<std::size_t>(axis);
-            const float gradient = 4.0f * (settings.exaggeration * attraction[place] - push[place] * settings.inverse_normalizer);
+            const float gradient =
+                4.0f * (settings.exaggeration * attraction[place] - push[place] * settings.inverse_normalizer);
             gains[place] = gain_after(gains[place], gradient, velocity[place]);
             move[axis] = settings.momentum * velocity[place] - settings.learning_rate * gains[place] * gradient;
         }

@@ -15,13 +15,13 @@ namespace pixelsne {
 // One cell of a quadtree. Cells lie in preorder: the children of a cell follow it, and `skip` is the
 // first cell after all of them, so a walk needs no stack. A leaf has skip == its own place + 1.
 struct TreeCell {
-    float x, y;           // center, embedding units: of mass or of the cell
-    float count;          // points inside
-    float reach;          // squared distance beyond which the cell may stand for its points
-    std::int32_t begin;   // the points inside, in Morton order: begin <= place < end
+    float x, y;          // center, embedding units: of mass or of the cell
+    float count;         // points inside
+    float reach;         // squared distance beyond which the cell may stand for its points
+    std::int32_t begin;  // the points inside, in Morton order: begin <= place < end
     std::int32_t end;
     std::int32_t skip;
-    std::int32_t level;   // 0 is the root
+    std::int32_t level;  // 0 is the root
 };
 
 // Always used, whatever the distance: reach of a leaf.
@@ -60,8 +60,8 @@ struct Kernels {
 
     // push[i] = sum over j of (y_i - y_j) / (1 + d2)^2 for begin <= i < end against all n points, given
     // as xs and ys. Returns the sum over these i of sum over j != i of 1 / (1 + d2).
-    double (*exact_repulsion)(const float* xs, const float* ys, std::size_t n, std::size_t begin,
-                              std::size_t end, float* push);
+    double (*exact_repulsion)(const float* xs, const float* ys, std::size_t n, std::size_t begin, std::size_t end,
+                              float* push);
 
     // The same sums, with a quadtree standing for the points. Points and push are in Morton order:
     // xs, ys, and push (n, 2). A point's own leaf is left out.
@@ -70,9 +70,8 @@ struct Kernels {
 
     // One step of gradient descent with gains and momentum for points begin <= i < end, in place;
     // all arrays (n, 2). sums (2) receives the sums of the new positions.
-    void (*step)(const StepSettings& settings, const float* attraction, const float* push,
-                 std::size_t begin, std::size_t end, float* positions, float* velocity, float* gains,
-                 double* sums);
+    void (*step)(const StepSettings& settings, const float* attraction, const float* push, std::size_t begin,
+                 std::size_t end, float* positions, float* velocity, float* gains, double* sums);
 };
 
 const Kernels& kernels();

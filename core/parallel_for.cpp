@@ -118,7 +118,8 @@ ThreadPool& thread_pool() {
 }  // namespace
 
 void run_chunks(std::size_t chunks, int threads, const std::function<void(std::size_t)>& body) {
-    const int helpers = static_cast<int>(std::min<std::size_t>(chunks, static_cast<std::size_t>(std::max(threads, 1)))) - 1;
+    const int helpers =
+        static_cast<int>(std::min<std::size_t>(chunks, static_cast<std::size_t>(std::max(threads, 1)))) - 1;
     if (helpers <= 0) {
         for (std::size_t chunk = 0; chunk < chunks; ++chunk) body(chunk);
         return;

@@ -16,9 +16,7 @@ public:
     }
 
     // A whole number in [0, limit), limit < 2^32. The bias of the multiply is below 2^-32.
-    std::uint32_t below(std::uint32_t limit) {
-        return static_cast<std::uint32_t>(((next() >> 32) * limit) >> 32);
-    }
+    std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(((next() >> 32) * limit) >> 32); }
 
 private:
     static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ULL;

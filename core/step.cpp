@@ -58,7 +58,8 @@ Bounds take_step(const StepSettings& settings, Positions attraction, Positions p
         totals[0] += sums[2 * chunk];
         totals[1] += sums[2 * chunk + 1];
     }
-    const float center[2] = {static_cast<float>(totals[0] / static_cast<double>(n)), static_cast<float>(totals[1] / static_cast<double>(n))};
+    const float center[2] = {static_cast<float>(totals[0] / static_cast<double>(n)),
+                             static_cast<float>(totals[1] / static_cast<double>(n))};
     std::vector<Bounds> parts(chunks, empty_bounds());
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         for (std::size_t point = begin; point < end; ++point) {

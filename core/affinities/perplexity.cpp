@@ -51,7 +51,8 @@ public:
     }
 
     void add_to(float* row, double share) const {
-        for (std::size_t rank = 0; rank < weights_.size(); ++rank) row[rank] += static_cast<float>(share * weights_[rank] / total_);
+        for (std::size_t rank = 0; rank < weights_.size(); ++rank)
+            row[rank] += static_cast<float>(share * weights_[rank] / total_);
     }
 
 private:

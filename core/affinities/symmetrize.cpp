@@ -19,7 +19,8 @@ struct IncomingEdges {
     std::vector<std::int64_t> offsets;  // (n + 1)
     std::unique_ptr<Edge[]> edges;
 
-    IncomingEdges(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads, ProgressToken& token)
+    IncomingEdges(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
+                  ProgressToken& token)
         : offsets(indices.rows + 1) {
         const std::size_t n = indices.rows;
         const auto cursors = std::make_unique<std::atomic<std::int64_t>[]>(n);
@@ -30,15 +31,19 @@ struct IncomingEdges {
                 token.advance(end - begin);
             });
         };
-        each_edge([&](std::size_t edge) { cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed); });
+        each_edge([&](std::size_t edge) {
+            cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed);
+        });
         for (std::size_t row = 0; row < n; ++row) {
             offsets[row + 1] = offsets[row] + cursors[row].load(std::memory_order_relaxed);
             cursors[row].store(offsets[row], std::memory_order_relaxed);
         }
         edges.reset(new Edge[n * indices.columns]);
         each_edge([&](std::size_t edge) {
-            const auto place = cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed);
-            edges[static_cast<std::size_t>(place)] = Edge(static_cast<std::int32_t>(edge / indices.columns), conditional.data[edge]);
+            const auto place =
+                cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed);
+            edges[static_cast<std::size_t>(place)] =
+                Edge(static_cast<std::int32_t>(edge / indices.columns), conditional.data[edge]);
         });
     }
 };
@@ -72,9 +77,11 @@ JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<cons
         parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
             std::vector<Edge> outgoing(k);
             for (std::size_t row = begin; row < end; ++row) {
-                for (std::size_t rank = 0; rank < k; ++rank) outgoing[rank] = Edge(indices.row(row)[rank], conditional.row(row)[rank]);
+                for (std::size_t rank = 0; rank < k; ++rank)
+                    outgoing[rank] = Edge(indices.row(row)[rank], conditional.row(row)[rank]);
                 std::sort(outgoing.begin(), outgoing.end());
-                visit(row, outgoing.data(), incoming.edges.get() + incoming.offsets[row], incoming.edges.get() + incoming.offsets[row + 1]);
+                visit(row, outgoing.data(), incoming.edges.get() + incoming.offsets[row],
+                      incoming.edges.get() + incoming.offsets[row + 1]);
             }
             token.advance(end - begin);
         });
@@ -83,7 +90,8 @@ JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<cons
     joint.offsets.assign(n + 1, 0);
     each_row([&](std::size_t row, const Edge* outgoing, Edge* arriving, Edge* arriving_end) {
         std::sort(arriving, arriving_end);
-        merge_edges(outgoing, outgoing + k, arriving, arriving_end, [&](std::int32_t, float) { ++joint.offsets[row + 1]; });
+        merge_edges(outgoing, outgoing + k, arriving, arriving_end,
+                    [&](std::int32_t, float) { ++joint.offsets[row + 1]; });
     });
     for (std::size_t row = 0; row < n; ++row) joint.offsets[row + 1] += joint.offsets[row];
     joint.columns.reset(new std::int32_t[static_cast<std::size_t>(joint.offsets[n])]);

@@ -16,7 +16,8 @@ constexpr std::size_t kRowsPerChunk = 512;
 void attraction(const SparseRows& affinities, Positions positions, int threads, ArrayView<float> force) {
     const Kernels& kernel = kernels();
     parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
-        kernel.attraction(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end, force.data);
+        kernel.attraction(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end,
+                          force.data);
     });
 }
 
@@ -41,7 +42,8 @@ double sum_log_distances(const SparseRows& affinities, Positions positions, int 
     std::vector<double> parts(chunk_count(affinities.rows, kRowsPerChunk));
     const Kernels& kernel = kernels();
     parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        parts[chunk] = kernel.log_distances(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end);
+        parts[chunk] =
+            kernel.log_distances(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end);
     });
     double total = 0.0;
     for (const double part : parts) total += part;

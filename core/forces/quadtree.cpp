@@ -37,7 +37,8 @@ void Quadtree::build(Positions positions, const LeafGrid& grid, Center center, d
     const double longer_unit = std::max(grid.unit[0], grid.unit[1]);
     for (int level = 0; level < grid.levels; ++level) {
         const double width = std::ldexp(longer_unit, grid.levels - level);
-        reach_[level] = theta > 0.0 ? static_cast<float>(width / theta * (width / theta)) : std::numeric_limits<float>::infinity();
+        reach_[level] =
+            theta > 0.0 ? static_cast<float>(width / theta * (width / theta)) : std::numeric_limits<float>::infinity();
     }
     reach_[grid.levels] = kLeafReach;
     sort_points(positions, threads);
@@ -144,7 +145,8 @@ void Quadtree::open_cells(std::size_t leaf) {
 
 void Quadtree::add_points(std::size_t leaf) {
     Sum& sum = sums_[static_cast<std::size_t>(leaf_cell_[leaf])];
-    for (auto place = static_cast<std::size_t>(leaf_begin_[leaf]); place < static_cast<std::size_t>(leaf_begin_[leaf + 1]); ++place) {
+    for (auto place = static_cast<std::size_t>(leaf_begin_[leaf]);
+         place < static_cast<std::size_t>(leaf_begin_[leaf + 1]); ++place) {
         sum.x += xs_[place];
         sum.y += ys_[place];
     }
@@ -189,7 +191,8 @@ double Quadtree::repulsion(int threads, ArrayView<float> push) {
     chunk_sums_.assign(walk_chunks + chunk_count(leaves, kLeavesPerChunk), 0.0);
     const Kernels& kernel = kernels();
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        chunk_sums_[chunk] = kernel.tree_repulsion(cells_.data(), cells_.size(), xs_.data(), ys_.data(), begin, end, sorted_push_.data());
+        chunk_sums_[chunk] = kernel.tree_repulsion(cells_.data(), cells_.size(), xs_.data(), ys_.data(), begin, end,
+                                                   sorted_push_.data());
     });
     parallel_for(leaves, kLeavesPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         double sum = 0.0;

@@ -57,19 +57,19 @@ private:
 
     LeafGrid grid_{};
     Center center_ = Center::mass;
-    float reach_[kMostLevels + 1] = {};                // by level
-    std::vector<std::uint64_t> codes_, spare_codes_;   // (n) Morton codes, sorted
-    std::vector<std::uint32_t> order_, spare_order_;   // (n) Morton order -> point
+    float reach_[kMostLevels + 1] = {};               // by level
+    std::vector<std::uint64_t> codes_, spare_codes_;  // (n) Morton codes, sorted
+    std::vector<std::uint32_t> order_, spare_order_;  // (n) Morton order -> point
     std::vector<std::uint32_t> digit_places_;
-    std::vector<float> xs_, ys_;                       // (n) positions in Morton order
-    std::vector<std::int32_t> leaf_begin_;             // (leaves + 1) first point of each leaf
-    std::vector<std::int8_t> shared_level_;            // (leaves) deepest cell shared with the leaf before, or -1
-    std::vector<std::uint32_t> branchings_;            // (leaves) see find_branchings
-    std::vector<std::int32_t> leaf_cell_;              // (leaves) place of the leaf's cell
+    std::vector<float> xs_, ys_;             // (n) positions in Morton order
+    std::vector<std::int32_t> leaf_begin_;   // (leaves + 1) first point of each leaf
+    std::vector<std::int8_t> shared_level_;  // (leaves) deepest cell shared with the leaf before, or -1
+    std::vector<std::uint32_t> branchings_;  // (leaves) see find_branchings
+    std::vector<std::int32_t> leaf_cell_;    // (leaves) place of the leaf's cell
     std::vector<TreeCell> cells_;
-    std::vector<Sum> sums_;                            // (cells) of positions; only for centers of mass
-    std::vector<std::int32_t> open_;                   // cells whose points are still being read
-    std::vector<float> sorted_push_;                   // (n, 2)
+    std::vector<Sum> sums_;           // (cells) of positions; only for centers of mass
+    std::vector<std::int32_t> open_;  // cells whose points are still being read
+    std::vector<float> sorted_push_;  // (n, 2)
     std::vector<double> chunk_sums_;
 };
 

@@ -27,7 +27,8 @@ void find_exact_neighbors(Points points, int threads, ProgressToken& token, Neig
         std::vector<NearestList> lists(end - begin);
         for (NearestList& list : lists) list.start(table.k());
         for (std::size_t first = 0; first < panels.count(); first += stretch) {
-            panels.compare(points, everyone.data() + begin, end - begin, first, std::min(panels.count(), first + stretch), lists.data());
+            panels.compare(points, everyone.data() + begin, end - begin, first,
+                           std::min(panels.count(), first + stretch), lists.data());
         }
         for (std::size_t query = begin; query < end; ++query) table.write_row(query, lists[query - begin].finish());
         token.advance(end - begin);

@@ -21,7 +21,8 @@ constexpr std::size_t kQueriesPerBlock = 60;
 // What one task needs for block after block.
 class BlockSearch {
 public:
-    explicit BlockSearch(Points points) : points_(points), candidates_(points.rows), lists_(kQueriesPerBlock), queries_(kQueriesPerBlock) {}
+    explicit BlockSearch(Points points)
+        : points_(points), candidates_(points.rows), lists_(kQueriesPerBlock), queries_(kQueriesPerBlock) {}
 
     CandidateSet& candidates() { return candidates_; }
 
@@ -30,7 +31,8 @@ public:
     void fill(std::size_t begin, std::size_t end, std::size_t k, const KeyRows* limits, KeyRows& rows) {
         for (std::size_t query = begin; query < end; ++query) {
             queries_[query - begin] = static_cast<std::uint32_t>(query);
-            limits ? lists_[query - begin].start(k, key_distance((*limits)[query * k + k - 1])) : lists_[query - begin].start(k);
+            limits ? lists_[query - begin].start(k, key_distance((*limits)[query * k + k - 1]))
+                   : lists_[query - begin].start(k);
         }
         panels_.pack(points_, candidates_.rows(), 1);
         panels_.compare(points_, queries_.data(), end - begin, 0, panels_.count(), lists_.data());

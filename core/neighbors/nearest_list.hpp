@@ -65,7 +65,8 @@ public:
 
 private:
     void shrink() {
-        std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1), keys_.begin() + static_cast<std::ptrdiff_t>(size_));
+        std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1),
+                         keys_.begin() + static_cast<std::ptrdiff_t>(size_));
         size_ = k_;
         limit_ = std::min(limit_, key_distance(keys_[k_ - 1]));
     }

@@ -28,21 +28,23 @@ double explore_neighbors(Points points, std::size_t k, std::size_t reach, int th
                          const KeyRows& before, KeyRows& after) {
     reach = std::min(reach, k);
     std::vector<std::size_t> fresh(chunk_count(points.rows, kRowsPerChunk));
-    parallel_for(points.rows, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t chunk) {
-        BlockSearch search(points);
-        for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
-            const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
-            for (std::size_t row = begin; row < end; ++row) {
-                add_neighbors(before, k, row, k, search.candidates());
-                for (std::size_t rank = 0; rank < reach; ++rank) {
-                    add_neighbors(before, k, key_index(before[row * k + rank]), reach, search.candidates());
+    parallel_for(
+        points.rows, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t chunk) {
+            BlockSearch search(points);
+            for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
+                const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
+                for (std::size_t row = begin; row < end; ++row) {
+                    add_neighbors(before, k, row, k, search.candidates());
+                    for (std::size_t rank = 0; rank < reach; ++rank) {
+                        add_neighbors(before, k, key_index(before[row * k + rank]), reach, search.candidates());
+                    }
                 }
+                search.fill(begin, end, k, &before, after);
+                for (std::size_t row = begin; row < end; ++row)
+                    fresh[chunk] += count_new(&before[row * k], &after[row * k], k);
             }
-            search.fill(begin, end, k, &before, after);
-            for (std::size_t row = begin; row < end; ++row) fresh[chunk] += count_new(&before[row * k], &after[row * k], k);
-        }
-        token.advance(chunk_end - chunk_begin);
-    });
+            token.advance(chunk_end - chunk_begin);
+        });
     const auto total = std::accumulate(fresh.begin(), fresh.end(), std::size_t{0});
     return static_cast<double>(total) / static_cast<double>(points.rows * k);
 }

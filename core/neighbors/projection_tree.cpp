@@ -32,7 +32,8 @@ public:
         const Kernels& kernel = kernels();
         for (std::uint32_t place = begin; place < end; ++place) {
             const float* row = points_.row(tree_.order[place]);
-            const float margin = kernel.squared_distance(row, one, points_.columns) - kernel.squared_distance(row, other, points_.columns);
+            const float margin = kernel.squared_distance(row, one, points_.columns) -
+                                 kernel.squared_distance(row, other, points_.columns);
             margins_[place] = {margin, tree_.order[place]};
         }
         const std::uint32_t half = begin + size / 2;

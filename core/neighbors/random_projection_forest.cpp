@@ -43,7 +43,8 @@ void add_leaves(const std::vector<ProjectionTree>& trees, std::size_t begin, std
     for (const auto& [count, tree, leaf] : votes) {
         if (candidates.rows().size() >= wanted) break;
         const ProjectionTree& grown = trees[tree];
-        for (std::uint32_t place = grown.leaf_begin[leaf]; place < grown.leaf_begin[leaf + 1]; ++place) candidates.add(grown.order[place]);
+        for (std::uint32_t place = grown.leaf_begin[leaf]; place < grown.leaf_begin[leaf + 1]; ++place)
+            candidates.add(grown.order[place]);
     }
 }
 
@@ -69,12 +70,14 @@ struct SortedPoints {
         values = gather_rows(points, original, threads);
         view = {values.data(), points.rows, points.columns};
         for (std::uint32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
-            std::fill(tree.leaf_of.begin() + tree.leaf_begin[leaf], tree.leaf_of.begin() + tree.leaf_begin[leaf + 1], leaf);
+            std::fill(tree.leaf_of.begin() + tree.leaf_begin[leaf], tree.leaf_of.begin() + tree.leaf_begin[leaf + 1],
+                      leaf);
         }
     }
 };
 
-std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_size, const ForestSettings& settings, int threads, ProgressToken& token) {
+std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_size, const ForestSettings& settings,
+                                             int threads, ProgressToken& token) {
     std::vector<ProjectionTree> trees(settings.trees - 1);
     run_chunks(trees.size(), threads, [&](std::size_t tree) {
         trees[tree] = grow_projection_tree(points, leaf_size, settings.seed, tree + 1);
@@ -83,20 +86,22 @@ std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_siz
     return trees;
 }
 
-KeyRows first_neighbors(const SortedPoints& sorted, std::size_t k, std::size_t leaf_size, const ForestSettings& settings, int threads, ProgressToken& token) {
+KeyRows first_neighbors(const SortedPoints& sorted, std::size_t k, std::size_t leaf_size,
+                        const ForestSettings& settings, int threads, ProgressToken& token) {
     KeyRows rows(sorted.view.rows * k);
     const std::vector<ProjectionTree> trees = grow_other_trees(sorted.view, leaf_size, settings, threads, token);
-    parallel_for(sorted.view.rows, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t) {
-        BlockSearch search(sorted.view);
-        std::vector<LeafVote> votes;
-        for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
-            const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
-            add_own_leaves(sorted.tree, begin, end, search.candidates());
-            add_leaves(trees, begin, end, settings.candidates, votes, search.candidates());
-            search.fill(begin, end, k, nullptr, rows);
-        }
-        token.advance(chunk_end - chunk_begin);
-    });
+    parallel_for(sorted.view.rows, kRowsPerChunk, threads,
+                 [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t) {
+                     BlockSearch search(sorted.view);
+                     std::vector<LeafVote> votes;
+                     for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kQueriesPerBlock) {
+                         const std::size_t end = std::min(chunk_end, begin + kQueriesPerBlock);
+                         add_own_leaves(sorted.tree, begin, end, search.candidates());
+                         add_leaves(trees, begin, end, settings.candidates, votes, search.candidates());
+                         search.fill(begin, end, k, nullptr, rows);
+                     }
+                     token.advance(chunk_end - chunk_begin);
+                 });
     return rows;
 }
 
@@ -117,10 +122,12 @@ void write_table(const SortedPoints& sorted, const KeyRows& rows, int threads, N
 
 }  // namespace
 
-void find_forest_neighbors(Points points, const ForestSettings& settings, int threads, ProgressToken& token, NeighborTable table) {
+void find_forest_neighbors(Points points, const ForestSettings& settings, int threads, ProgressToken& token,
+                           NeighborTable table) {
     const std::size_t n = points.rows;
     const std::size_t k = table.k();
-    const std::size_t leaf_size = std::max<std::size_t>(kSmallestLeaf, 2 * (k + 1));  // half a leaf still holds k others
+    const std::size_t leaf_size =
+        std::max<std::size_t>(kSmallestLeaf, 2 * (k + 1));  // half a leaf still holds k others
     token.expect(n + settings.rounds * n + (settings.trees - 1) * (n / 8));
     const SortedPoints sorted(points, leaf_size, settings.seed, threads);
     KeyRows rows = first_neighbors(sorted, k, leaf_size, settings, threads, token);

@@ -16,6 +16,7 @@ struct ForestSettings {
     std::size_t reach;       // neighbors of neighbors looked at: reach x reach a point
 };
 
-void find_forest_neighbors(Points points, const ForestSettings& settings, int threads, ProgressToken& token, NeighborTable table);
+void find_forest_neighbors(Points points, const ForestSettings& settings, int threads, ProgressToken& token,
+                           NeighborTable table);
 
 }  // namespace pixelsne

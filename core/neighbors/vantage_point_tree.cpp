@@ -41,7 +41,8 @@ private:
         std::swap(order[begin], order[begin + random_.below(static_cast<std::uint32_t>(end - begin))]);
         keys_.clear();
         for (std::size_t place = begin + 1; place < end; ++place) {
-            const float squared = kernels().squared_distance(points_.row(order[begin]), points_.row(order[place]), points_.columns);
+            const float squared =
+                kernels().squared_distance(points_.row(order[begin]), points_.row(order[place]), points_.columns);
             keys_.push_back(candidate_key(squared, order[place]));
         }
         const std::size_t half = middle(begin, end);
@@ -97,7 +98,8 @@ private:
 
 }  // namespace
 
-void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads, ProgressToken& token, NeighborTable table) {
+void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads, ProgressToken& token,
+                                  NeighborTable table) {
     TreeOrder tree;
     TreeGrower(points, seed, tree);
     const std::vector<float> gathered = gather_rows(points, tree.order, threads);

@@ -8,6 +8,7 @@
 
 namespace pixelsne {
 
-void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads, ProgressToken& token, NeighborTable table);
+void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads, ProgressToken& token,
+                                  NeighborTable table);
 
 }  // namespace pixelsne
