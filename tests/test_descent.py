@@ -193,7 +193,7 @@ def test_snapshots_tell_the_story(cluster_affinities):
     assert [snapshot.iteration for snapshot in snapshots] == list(range(1, 121))
     assert [snapshot.phase for snapshot in snapshots] == ["early"] * 60 + ["late"] * 60
     assert [snapshot.iteration for snapshot in snapshots if snapshot.kl is not None] == [50, 100]
-    assert descent.history.iteration == [50, 100]
+    assert descent.history.columns()["iteration"].tolist() == [50, 100]
     assert snapshots[-1].fraction == 1.0
     assert not snapshots[-1].positions.flags.writeable
     assert descent.stopped_by == "max_iter"
@@ -205,7 +205,7 @@ def test_tol_ends_the_run_when_the_picture_stands_still(cluster_affinities):
     list(descent)
     assert descent.stopped_by == "tol"
     assert 100 < descent.iteration < 5000
-    assert descent.history.moved[-1] < 3.0
+    assert descent.history.columns()["moved"][-1] < 3.0
     never = Descent(cluster_affinities, noise_positions(600, 0), replace(settings, tol=0.0, max_iter=400))
     list(never)
     assert never.stopped_by == "max_iter"

@@ -375,23 +375,25 @@ def test_a_run_that_fails_teaches_nothing(digits):
     assert not hasattr(model, "embedding_")
 
 
+@pytest.mark.parametrize("last", [1, 30])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_an_interrupt_around_a_step_leaves_a_map_that_fits_its_screen(digits, monkeypatch, when):
+def test_an_interrupt_around_a_step_leaves_a_map_that_fits_its_screen(digits, monkeypatch, when, last):
     """A signal that arrives inside the core is raised as the call returns, the screen not yet renewed."""
     real_step, calls = _core.step, []
 
     def interrupted_step(*arguments):
         calls.append(1)
-        if len(calls) == 30 and when == "before":
+        if len(calls) == last and when == "before":
             raise KeyboardInterrupt
         bounds = real_step(*arguments)
-        if len(calls) == 30:
+        if len(calls) == last:
             raise KeyboardInterrupt
         return bounds
 
     monkeypatch.setattr(_core, "step", interrupted_step)
     model = PixelSNE(random_state=0).fit(digits[0])
     assert model.stopped_by_ == "interrupt"
+    assert np.isfinite(model.kl_divergence_)
     expected = Screen.around(_core.bounds(model.positions_, 1), (1024, 1024), "fill").place(model.positions_)
     assert np.array_equal(model.embedding_, expected)
 

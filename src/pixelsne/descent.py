@@ -9,7 +9,7 @@ import numpy as np
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import AnyArray, Placed, Positions
 from pixelsne.repulsion import choose_repulsion
 from pixelsne.schedule import Phase, plan_phases
 from pixelsne.screen import Screen
@@ -43,11 +43,20 @@ class Snapshot:
 
 @dataclass
 class History:
-    """What was measured at every look, as equally long lists."""
+    """What was measured at every look: (iteration, KL, pixels moved).
 
-    iteration: list[int] = field(default_factory=list)
-    kl: list[float] = field(default_factory=list)
-    moved: list[float] = field(default_factory=list)
+    One list, so that an interrupt between two measures cannot leave columns of different lengths.
+    """
+
+    looks: list[tuple[int, float, float]] = field(default_factory=list)
+
+    def columns(self) -> dict[str, AnyArray]:
+        iterations, divergences, moves = zip(*self.looks, strict=True) if self.looks else ((), (), ())
+        return {
+            "iteration": np.array(iterations, dtype=np.int64),
+            "kl": np.array(divergences, dtype=np.float64),
+            "moved": np.array(moves, dtype=np.float64),
+        }
 
 
 def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer: float, threads: int) -> float:
@@ -90,8 +99,8 @@ class Descent:
     def __iter__(self) -> Iterator[Snapshot]:
         for phase in plan_phases(self.settings, len(self.positions)):
             for _ in range(phase.iterations):
-                normalizer = self._iterate(phase)
-                kl, moved = self._look(normalizer)
+                self._iterate(phase)
+                kl, moved = self._look()
                 yield self._snapshot(phase, kl, moved)
                 if moved is not None and moved < self.settings.tol and phase.name == "late":
                     self.stopped_by = "tol"
@@ -100,7 +109,7 @@ class Descent:
     def _screen(self, bounds: tuple[float, float, float, float]) -> Screen:
         return Screen.around(bounds, self.settings.resolution, self.settings.aspect)
 
-    def _iterate(self, phase: Phase) -> float:
+    def _iterate(self, phase: Phase) -> None:
         threads = self.settings.threads
         normalizer = max(self._repel(self.positions, self.screen, self._push), SMALLEST_NORMALIZER)
         self.attraction.forces(self.positions, self._pull, threads)
@@ -125,19 +134,16 @@ class Descent:
             )
         self.iteration += 1
         self.screen = self._screen(bounds)
-        return normalizer
 
-    def _look(self, normalizer: float) -> tuple[float | None, float | None]:
+    def _look(self) -> tuple[float | None, float | None]:
         if self.iteration % ITERATIONS_BETWEEN_LOOKS != 0:
             return None, None
         # Z belongs to the positions before the step, a fiftieth of a look ago: close enough to watch.
-        kl = kl_divergence(self.attraction, self.positions, normalizer, self.settings.threads)
+        kl = kl_divergence(self.attraction, self.positions, self.normalizer, self.settings.threads)
         placed = self.screen.place(self.positions)
         moved = median_move(self._last_look, placed)
         self._last_look = placed
-        self.history.iteration.append(self.iteration)
-        self.history.kl.append(kl)
-        self.history.moved.append(moved)
+        self.history.looks.append((self.iteration, kl, moved))
         return kl, moved
 
     def _snapshot(self, phase: Phase, kl: float | None, moved: float | None) -> Snapshot:

@@ -238,7 +238,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         several = len(embedding.perplexity) > 1
         self.perplexity_ = embedding.perplexity if several else embedding.perplexity[0]
         self.timings_ = embedding.timings
-        self.history_ = {name: np.array(values) for name, values in vars(embedding.history).items()}
+        self.history_ = embedding.history.columns()
 
     @property
     def _n_features_out(self) -> int:

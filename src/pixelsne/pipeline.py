@@ -97,7 +97,7 @@ class Run:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         descent, threads = self.descent, self.settings.threads
         # After an interrupt every second counts, and the last normalizer is one step old at most.
-        interrupted = stopped_by == "interrupt"
+        interrupted = stopped_by == "interrupt" and descent.iteration > 0
         normalizer = descent.normalizer if interrupted else best_normalizer(descent.positions, threads)
         bounds = _core.bounds(descent.positions, threads)  # an interrupt may have come between step and screen
         return Embedding(
