@@ -18,6 +18,7 @@
 #include "forces/attraction.hpp"
 #include "forces/barnes_hut.hpp"
 #include "forces/exact_repulsion.hpp"
+#include "forces/pixel_field.hpp"
 #include "forces/pixel_quadtree.hpp"
 #include "kernels.hpp"
 #include "neighbors/exact.hpp"
@@ -209,6 +210,28 @@ private:
     double walk_seconds_ = 0.0;
 };
 
+// The lattice, its spectrum and its buffers are kept from iteration to iteration.
+class FieldRepulsion {
+public:
+    double pixel_field(const Matrix<const float>& positions, std::size_t most_nodes, Matrix<float> push, int threads) {
+        const auto from = positions_view(positions);
+        const auto to = map_view(push, from.rows, "push: the shape of positions");
+        require(most_nodes >= kFewestNodes && most_nodes <= kMostNodes && most_nodes % 16 == 0,
+                "most_nodes: a multiple of 16 from 32 to 4096");
+        Unlocked unlocked;
+        return field_.repulsion(from, most_nodes, threads, to);
+    }
+
+    // Of the last call: spacing, columns and rows of the lattice, and points left out of it.
+    std::tuple<double, std::size_t, std::size_t, std::size_t> lattice() const {
+        const FieldLattice& lattice = field_.lattice();
+        return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field_.outliers()};
+    }
+
+private:
+    PixelField field_;
+};
+
 using BoundsTuple = std::tuple<double, double, double, double>;
 
 BoundsTuple as_tuple(const Bounds& bounds) { return {bounds.low[0], bounds.low[1], bounds.high[0], bounds.high[1]}; }
@@ -330,6 +353,11 @@ void bind_forces(nb::module_& module) {
              "resolution"_a, "theta"_a, "center"_a, "push"_a.noconvert(), "threads"_a)
         .def("cells", &TreeRepulsion::cells)
         .def("seconds", &TreeRepulsion::seconds);
+    nb::class_<FieldRepulsion>(module, "FieldRepulsion")
+        .def(nb::init<>())
+        .def("pixel_field", &FieldRepulsion::pixel_field, "positions"_a.noconvert(), "most_nodes"_a,
+             "push"_a.noconvert(), "threads"_a)
+        .def("lattice", &FieldRepulsion::lattice);
 }
 
 }  // namespace

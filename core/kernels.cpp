@@ -273,8 +273,9 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 }  // namespace
 
+extern const FieldKernels field_table;  // field_kernels.cpp
 extern const Kernels table;
-const Kernels table = {PIXELSNE_ISA_NAME, squared_distances, squared_distance, attraction,
+const Kernels table = {PIXELSNE_ISA_NAME, &field_table, squared_distances, squared_distance, attraction,
                        log_distances,     exact_repulsion,   tree_repulsion,   step};
 
 }  // namespace PIXELSNE_ISA

@@ -39,8 +39,12 @@ struct StepSettings {
     float step_limit;  // embedding units; infinity = none
 };
 
+struct FieldKernels;
+
 struct Kernels {
     const char* name;
+
+    const FieldKernels* field;  // field_kernels.hpp
 
     // queries: 6 rows of d floats; panel: (d, 16), points in columns, on a 64-byte border; out: (6, 16).
     // any_within[q] tells whether a point lies within limits[q]. Sums run over d in order, so the

@@ -1,0 +1,163 @@
+#include "convolution.hpp"
+
+#include <cmath>
+
+#include "../kernels.hpp"
+#include "../parallel_for.hpp"
+
+namespace pixelsne {
+namespace {
+
+constexpr double kTurn = 6.283185307179586;
+
+constexpr std::size_t kColumnsPerTask = 2 * kLineLanes;
+
+// What a transform works in: kept by each thread from call to call.
+float* scratch_of(std::size_t size) {
+    thread_local AlignedVector<float> scratch;
+    if (scratch.size() < 2 * size * kLineFloats) scratch.resize(2 * size * kLineFloats);
+    return scratch.data();
+}
+
+// 4 first and last, as the passes over half-empty planes want it.
+std::vector<std::size_t> radices_of(std::size_t size) {
+    std::vector<std::size_t> radices{4};
+    std::size_t rest = size / 16;
+    for (const std::size_t radix : {4, 5, 3, 2}) {
+        for (; rest % radix == 0; rest /= radix) radices.push_back(radix);
+    }
+    radices.push_back(4);
+    return radices;
+}
+
+// How a quintic spline on every node, all equal to cos(frequency * node), adds up at a node.
+double spline_response(std::size_t frequency, std::size_t size) {
+    const double angle = kTurn * static_cast<double>(frequency) / static_cast<double>(size);
+    return (66.0 + 52.0 * std::cos(angle) + 2.0 * std::cos(2.0 * angle)) / 120.0;
+}
+
+// Points are spread by the spline and read by the spline: the kernel's spectrum is divided by both.
+std::vector<double> unspread(std::size_t nodes) {
+    std::vector<double> factors(nodes + 1);
+    for (std::size_t frequency = 0; frequency <= nodes; ++frequency) {
+        const double response = spline_response(frequency, 2 * nodes);
+        factors[frequency] = 1.0 / (response * response * 2.0 * static_cast<double>(nodes));
+    }
+    return factors;
+}
+
+std::size_t folded(std::size_t place, std::size_t size) { return std::min(place, size - place); }
+
+}  // namespace
+
+void PlannedTransform::prepare(std::size_t size) {
+    if (plan_.size == size) return;
+    const std::vector<std::size_t> radices = radices_of(size);
+    twiddles_.clear();
+    std::vector<std::size_t> starts;
+    std::size_t length = size;
+    for (const std::size_t radix : radices) {
+        starts.push_back(twiddles_.size());
+        for (std::size_t group = 0; group < length / radix; ++group) {
+            for (std::size_t tap = 1; tap < radix; ++tap) {
+                const double angle = kTurn * static_cast<double>(group * tap) / static_cast<double>(length);
+                twiddles_.push_back(static_cast<float>(std::cos(angle)));
+                twiddles_.push_back(static_cast<float>(std::sin(angle)));
+            }
+        }
+        length /= radix;
+    }
+    plan_.size = size;
+    plan_.stages = radices.size();
+    length = size;
+    for (std::size_t stage = 0; stage < radices.size(); ++stage) {
+        plan_.stage[stage] = {radices[stage], length, size / length, twiddles_.data() + starts[stage]};
+        length /= radices[stage];
+    }
+}
+
+void Convolution::prepare(const FieldLattice& lattice, int threads) {
+    if (lattice_.same_kernel(lattice)) return;
+    lattice_ = lattice;
+    const auto [width, height] = lattice.nodes;
+    across_.prepare(2 * width);
+    down_.prepare(2 * height);
+    const std::size_t row_blocks = height / kLineLanes + 1;  // rows 0 to height
+    kernel_.resize(row_blocks * (width + 1) * kLineLanes);
+    spectrum_.assign(row_blocks * kLineLanes * spectrum().row_floats, 0.0f);
+    transform_kernel(lattice, threads);
+}
+
+// The kernel is even along both axes, so its spectrum is real and even, too.
+void Convolution::transform_kernel(const FieldLattice& lattice, int threads) {
+    const auto [width, height] = lattice.nodes;
+    const double area = lattice.spacing * lattice.spacing;
+    const std::size_t column_blocks = width / kLineLanes + 1;
+    AlignedVector<float> by_rows((height / kLineLanes + 1) * kLineLanes * column_blocks * kLineLanes);
+    const std::size_t row_floats = column_blocks * kLineLanes;
+    const FieldKernels& kernel = *kernels().field;
+    run_chunks(column_blocks, threads, [&, width = width, height = height](std::size_t block) {
+        float* scratch = scratch_of(down_.plan().size);
+        float* data = scratch + down_.plan().size * kLineFloats;
+        for (std::size_t row = 0; row < 2 * height; ++row) {
+            const double y = static_cast<double>(folded(row, 2 * height));
+            for (std::size_t lane = 0; lane < kLineLanes; ++lane) {
+                const double x = static_cast<double>(folded(std::min(block * kLineLanes + lane, width), 2 * width));
+                const double squared = area * (x * x + y * y);
+                const double value = (lattice.differences ? -squared : 1.0) / (1.0 + squared);
+                data[row * kLineFloats + lane] = static_cast<float>(value);
+                data[row * kLineFloats + kLineLanes + lane] = 0.0f;
+            }
+        }
+        const float* result = kernel.transform(down_.plan(), data, scratch);
+        for (std::size_t row = 0; row <= height; ++row) {
+            std::copy_n(result + row * kLineFloats, kLineLanes, by_rows.data() + row * row_floats + block * kLineLanes);
+        }
+    });
+    const std::vector<double> unspread_x = unspread(width);
+    const std::vector<double> unspread_y = unspread(height);
+    run_chunks(height / kLineLanes + 1, threads, [&, width = width, height = height](std::size_t block) {
+        float* scratch = scratch_of(across_.plan().size);
+        float* data = scratch + across_.plan().size * kLineFloats;
+        for (std::size_t column = 0; column < 2 * width; ++column) {
+            for (std::size_t lane = 0; lane < kLineLanes; ++lane) {
+                data[column * kLineFloats + lane] =
+                    by_rows[(block * kLineLanes + lane) * row_floats + folded(column, 2 * width)];
+                data[column * kLineFloats + kLineLanes + lane] = 0.0f;
+            }
+        }
+        const float* result = kernel.transform(across_.plan(), data, scratch);
+        float* target = kernel_.data() + block * (width + 1) * kLineLanes;
+        for (std::size_t column = 0; column <= width; ++column) {
+            for (std::size_t lane = 0; lane < kLineLanes; ++lane) {
+                const double factor = unspread_x[column] * unspread_y[std::min(block * kLineLanes + lane, height)];
+                target[column * kLineLanes + lane] = static_cast<float>(result[column * kLineFloats + lane] * factor);
+            }
+        }
+    });
+}
+
+SpectrumView Convolution::spectrum() {
+    // One line more than needed: rows a power of two apart would fight for the same cache lines.
+    return {spectrum_.data(), 2 * lattice_.nodes[0] + kLineFloats, lattice_.nodes[0], lattice_.nodes[1]};
+}
+
+void Convolution::apply(AlignedVector<float>& nodes, std::size_t stride, int threads) {
+    const FieldKernels& kernel = *kernels().field;
+    const SpectrumView view = spectrum();
+    run_chunks(view.width / kColumnsPerTask, threads, [&](std::size_t task) {
+        kernel.forward_columns(down_.plan(), nodes.data(), stride, task * kColumnsPerTask, view,
+                               scratch_of(down_.plan().size));
+    });
+    run_chunks(view.height / kLineLanes + 1, threads, [&](std::size_t block) {
+        kernel.convolve_rows(across_.plan(), block * kLineLanes,
+                             kernel_.data() + block * (view.width + 1) * kLineLanes, view,
+                             scratch_of(across_.plan().size));
+    });
+    run_chunks(view.width / kColumnsPerTask, threads, [&](std::size_t task) {
+        kernel.backward_columns(down_.plan(), view, task * kColumnsPerTask, nodes.data(), stride,
+                                scratch_of(down_.plan().size));
+    });
+}
+
+}  // namespace pixelsne

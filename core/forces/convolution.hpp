@@ -1,0 +1,43 @@
+// A lattice convolved with the kernel, by Fourier transforms.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "../aligned_vector.hpp"
+#include "../field_kernels.hpp"
+#include "field_lattice.hpp"
+
+namespace pixelsne {
+
+// The stages of a transform of `size`, a multiple of 32 whose only factors are 2, 3 and 5.
+class PlannedTransform {
+public:
+    void prepare(std::size_t size);
+    const FourierPlan& plan() const { return plan_; }
+
+private:
+    FourierPlan plan_{};
+    std::vector<float> twiddles_;
+};
+
+class Convolution {
+public:
+    // Takes a lattice's sizes and kernel; works out the kernel's spectrum if they have changed.
+    void prepare(const FieldLattice& lattice, int threads);
+
+    // nodes: (rows, stride) floats, replaced by their convolution.
+    void apply(AlignedVector<float>& nodes, std::size_t stride, int threads);
+
+private:
+    void transform_kernel(const FieldLattice& lattice, int threads);
+    SpectrumView spectrum();
+
+    FieldLattice lattice_{};
+    PlannedTransform across_;
+    PlannedTransform down_;
+    AlignedVector<float> kernel_;    // (row blocks, width + 1, 8)
+    AlignedVector<float> spectrum_;  // see SpectrumView
+};
+
+}  // namespace pixelsne

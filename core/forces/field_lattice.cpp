@@ -1,0 +1,70 @@
+#include "field_lattice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../field_kernels.hpp"
+
+namespace pixelsne {
+namespace {
+
+constexpr double kSpacing = 0.42;
+
+constexpr std::size_t kNodesPerStep = 16;
+
+// A spacing that follows the map, because the map is tiny or beyond most_nodes, moves by this factor.
+constexpr double kSpacingStep = 1.189207115002721;  // the fourth root of 2
+
+// Below this span the sum over all points of K is n and a variation that float would swallow, so the
+// kernel is K - 1, which is 0 where points coincide; above it K is the more accurate one.
+constexpr double kSpanOfDifferences = 4.0;
+
+// The taps around a point at the border, and a little for rounding.
+constexpr double kBorder = static_cast<double>(kTaps) + 0.01;
+
+bool has_small_factors(std::size_t number) {
+    for (const std::size_t factor : {2, 3, 5}) {
+        while (number % factor == 0) number /= factor;
+    }
+    return number == 1;
+}
+
+std::size_t nodes_for(double span, double spacing) {
+    const double wanted = span / spacing + kBorder;
+    auto steps = std::max(kFewestNodes / kNodesPerStep, static_cast<std::size_t>(wanted / kNodesPerStep) + 1);
+    while (!has_small_factors(steps)) ++steps;
+    return steps * kNodesPerStep;
+}
+
+// The spacing on the ladder at which span fits into the nodes.
+double spacing_for(double span, std::size_t nodes) {
+    const double wanted = span / (static_cast<double>(nodes) - kBorder) / kSpacing;
+    return kSpacing * std::pow(kSpacingStep, std::ceil(std::log(wanted) / std::log(kSpacingStep)));
+}
+
+// Stands in for a span of zero.
+constexpr double kSmallestSpan = 1e-12;
+
+}  // namespace
+
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t most_nodes) {
+    double spans[2];
+    for (int axis = 0; axis < 2; ++axis) {
+        spans[axis] = std::max(kSmallestSpan, static_cast<double>(bounds.high[axis]) - bounds.low[axis]);
+    }
+    const double span = std::max(spans[0], spans[1]);
+    double spacing = kSpacing;
+    if (nodes_for(span, kSpacing) > most_nodes) spacing = std::max(kSpacing, spacing_for(span, most_nodes));
+    if (nodes_for(span, kSpacing) == kFewestNodes) spacing = std::min(kSpacing, spacing_for(span, kFewestNodes));
+    FieldLattice lattice;
+    lattice.spacing = spacing;
+    lattice.differences = span < kSpanOfDifferences;
+    for (int axis = 0; axis < 2; ++axis) {
+        lattice.nodes[axis] = std::min(most_nodes, nodes_for(spans[axis], spacing));
+        const double center = (static_cast<double>(bounds.low[axis]) + bounds.high[axis]) / 2;
+        lattice.origin[axis] = center - spacing * static_cast<double>(lattice.nodes[axis] - 1) / 2;
+    }
+    return lattice;
+}
+
+}  // namespace pixelsne

@@ -1,0 +1,160 @@
+#include "pixel_field.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "../kernels.hpp"
+#include "../parallel_for.hpp"
+#include "../step.hpp"
+#include "outliers.hpp"
+
+namespace pixelsne {
+namespace {
+
+// A band of this many rows stays in the cache while it is filled.
+constexpr std::size_t kBandRows = 16;
+constexpr std::size_t kUnitRows = kBandRows + kTaps - 1;
+
+constexpr std::size_t kPointsPerChunk = 16384;
+
+// A unit has at most this many points, or this share of all: more units mean more rows to add up.
+constexpr std::size_t kPointsPerUnit = 8192;
+constexpr std::size_t kMostSplits = 256;
+
+// Looking for outliers pays where the lattice is larger than this.
+constexpr std::size_t kCheapNodes = 128;
+
+}  // namespace
+
+double PixelField::repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push) {
+    Bounds box = find_bounds(positions, threads);
+    for (int axis = 0; axis < 2; ++axis) {
+        if (!std::isfinite(box.high[axis] - box.low[axis])) throw std::invalid_argument("positions: finite");
+    }
+    lattice_ = choose_lattice(box, most_nodes);
+    if (std::max(lattice_.nodes[0], lattice_.nodes[1]) > kCheapNodes) {
+        box = box_without_outliers(positions, box, threads);
+        lattice_ = choose_lattice(box, most_nodes);
+    }
+    convolution_.prepare(lattice_, threads);
+    sort_by_band(positions, box, threads);
+    deposit(threads);
+    add_up(threads);
+    convolution_.apply(nodes_, stride(), threads);
+    for (const std::uint32_t outlier : outliers_) std::fill_n(push.row(outlier), 2, 0.0f);
+    const double sum = read(threads, push);
+    const auto inside = static_cast<double>(sorted_.size());
+    const double itself = lattice_.differences ? inside - inside * inside : inside;
+    return sum - itself + add_outlier_forces(positions, outliers_, threads, push);
+}
+
+std::size_t PixelField::bands() const { return chunk_count(lattice_.nodes[1], kBandRows); }
+
+void PixelField::sort_by_band(Positions positions, const Bounds& box, int threads) {
+    const std::size_t n = positions.rows;
+    const std::size_t chunks = chunk_count(n, kPointsPerChunk);
+    const std::size_t kinds = bands() + 1;  // the last one: outliers
+    const double scale = 1.0 / lattice_.spacing;
+    const auto place = [&](const float* position, int axis) {
+        return static_cast<float>((position[axis] - lattice_.origin[axis]) * scale);
+    };
+    const auto kind_of = [&](const float* position) {
+        if (!inside(box, position)) return kinds - 1;
+        return (static_cast<std::size_t>(place(position, 1)) - kTapsBelow) / kBandRows;
+    };
+    counts_.assign(chunks * kinds, 0);
+    parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+        std::uint32_t* counts = counts_.data() + chunk * kinds;
+        for (std::size_t point = begin; point < end; ++point) ++counts[kind_of(positions.row(point))];
+    });
+    band_begin_.resize(kinds);
+    std::uint32_t total = 0;
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        band_begin_[kind] = total;
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+            const std::uint32_t count = counts_[chunk * kinds + kind];
+            counts_[chunk * kinds + kind] = total;
+            total += count;
+        }
+    }
+    sorted_.resize(band_begin_.back());
+    outliers_.resize(n - sorted_.size());
+    parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+        std::uint32_t* targets = counts_.data() + chunk * kinds;
+        for (std::size_t point = begin; point < end; ++point) {
+            const float* position = positions.row(point);
+            const std::size_t kind = kind_of(position);
+            const std::uint32_t target = targets[kind]++;
+            const auto index = static_cast<std::uint32_t>(point);
+            if (kind == kinds - 1) {
+                outliers_[target - sorted_.size()] = index;
+            } else {
+                sorted_[target] = {place(position, 0), place(position, 1), index};
+            }
+        }
+    });
+    cut_units();
+}
+
+void PixelField::cut_units() {
+    const std::size_t most = std::max(kPointsPerUnit, chunk_count(sorted_.size(), kMostSplits));
+    units_.clear();
+    for (std::size_t band = 0; band < bands(); ++band) {
+        for (std::size_t begin = band_begin_[band]; begin < band_begin_[band + 1]; begin += most) {
+            units_.push_back({band, begin, std::min<std::size_t>(begin + most, band_begin_[band + 1])});
+        }
+    }
+}
+
+void PixelField::deposit(int threads) {
+    const std::size_t unit_floats = kUnitRows * stride();
+    unit_rows_.resize(units_.size() * unit_floats);
+    run_chunks(units_.size(), threads, [&](std::size_t index) {
+        const Unit& unit = units_[index];
+        float* rows = unit_rows_.data() + index * unit_floats;
+        std::fill_n(rows, unit_floats, 0.0f);
+        kernels().field->deposit(sorted_.data() + unit.begin, unit.end - unit.begin, unit.band * kBandRows, stride(),
+                                 rows);
+    });
+}
+
+// Rows that several units touch are added in the order of the units, whichever thread filled them.
+void PixelField::add_up(int threads) {
+    const std::size_t width = stride();
+    nodes_.resize(lattice_.nodes[1] * width);
+    run_chunks(bands(), threads, [&](std::size_t band) {
+        const std::size_t first_row = band * kBandRows;
+        const std::size_t last_row = std::min(first_row + kBandRows, lattice_.nodes[1]);
+        std::fill(nodes_.begin() + static_cast<std::ptrdiff_t>(first_row * width),
+                  nodes_.begin() + static_cast<std::ptrdiff_t>(last_row * width), 0.0f);
+        const std::size_t from_band = band > 0 ? band - 1 : 0;
+        const auto begins_before = [](const Unit& unit, std::size_t wanted) { return unit.band < wanted; };
+        auto unit = std::lower_bound(units_.begin(), units_.end(), from_band, begins_before);
+        for (; unit != units_.end() && unit->band <= band; ++unit) {
+            const std::size_t unit_row = unit->band * kBandRows;
+            const float* rows =
+                unit_rows_.data() + static_cast<std::size_t>(unit - units_.begin()) * kUnitRows * width;
+            for (std::size_t row = first_row; row < std::min(last_row, unit_row + kUnitRows); ++row) {
+                const float* source = rows + (row - unit_row) * width;
+                float* target = nodes_.data() + row * width;
+                for (std::size_t column = 0; column < width; ++column) target[column] += source[column];
+            }
+        }
+    });
+}
+
+double PixelField::read(int threads, ArrayView<float> push) {
+    const auto slope = static_cast<float>(-0.5 / lattice_.spacing);
+    sums_.resize(units_.size());
+    run_chunks(units_.size(), threads, [&](std::size_t index) {
+        const Unit& unit = units_[index];
+        sums_[index] = kernels().field->read(sorted_.data() + unit.begin, unit.end - unit.begin, nodes_.data(),
+                                             stride(), slope, push.data);
+    });
+    double total = 0.0;
+    for (const double sum : sums_) total += sum;
+    return total;
+}
+
+}  // namespace pixelsne

@@ -1,0 +1,55 @@
+// Repulsion by a field: points are deposited on a lattice, the lattice is convolved with the kernel, and
+// the field's value and slope are read where the points are.
+//
+// With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of S(y_i) - 1, and
+// the push on i is -1/2 the gradient of S: one scalar field gives both.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../aligned_vector.hpp"
+#include "../array_view.hpp"
+#include "../field_kernels.hpp"
+#include "convolution.hpp"
+#include "field_lattice.hpp"
+
+namespace pixelsne {
+
+class PixelField {
+public:
+    // Writes push, (n, 2), and returns the normalizer. Of a side, the lattice has most_nodes at most.
+    double repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push);
+
+    const FieldLattice& lattice() const { return lattice_; }
+    std::size_t outliers() const { return outliers_.size(); }
+
+private:
+    // Points of one band of rows, or a part of them where they are many, deposited by one task.
+    struct Unit {
+        std::size_t band;
+        std::size_t begin, end;  // in sorted_
+    };
+
+    void sort_by_band(Positions positions, const Bounds& box, int threads);
+    void cut_units();
+    void deposit(int threads);
+    void add_up(int threads);
+    double read(int threads, ArrayView<float> push);
+
+    std::size_t bands() const;
+    std::size_t stride() const { return lattice_.nodes[0] + kRowPadding; }
+
+    FieldLattice lattice_{};
+    Convolution convolution_;
+    std::vector<LatticePoint> sorted_;       // by band of rows, then as they came
+    std::vector<std::uint32_t> band_begin_;  // (bands + 1) in sorted_
+    std::vector<std::uint32_t> counts_;      // (chunks, bands + 1): scratch of the sorting
+    std::vector<std::uint32_t> outliers_;
+    std::vector<Unit> units_;
+    std::vector<double> sums_;          // one a unit
+    AlignedVector<float> unit_rows_;    // (units, rows of a band and those below it that it touches, stride)
+    AlignedVector<float> nodes_;        // (rows, stride)
+};
+
+}  // namespace pixelsne
