@@ -265,38 +265,32 @@ void require_perplexities(const std::vector<double>& perplexities) {
     for (const double perplexity : perplexities) require(perplexity >= 1.0, "perplexities: 1 or more");
 }
 
-std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affinities(
-    const Matrix<const std::int32_t>& indices, const Matrix<const float>& distances,
-    const std::vector<double>& perplexities, ProgressToken& token, int threads) {
-    require(indices.shape(0) == distances.shape(0) && indices.shape(1) == distances.shape(1),
-            "indices and distances: the same shape");
-    require(indices.shape(0) >= 1 && indices.shape(1) >= 1, "indices: at least one row and one column");
-    require_perplexities(perplexities);
-    require_columns_below(indices.data(), indices.size(), indices.shape(0), "indices: between 0 and n - 1");
-    JointAffinities joint;
-    {
-        Unlocked unlocked;
-        std::vector<float> conditional(indices.size());
-        const ArrayView<float> rows{conditional.data(), indices.shape(0), indices.shape(1)};
-        calibrate(view(distances), perplexities, threads, token, rows);
-        joint = symmetrize(view(indices), {rows.data, rows.rows, rows.columns}, threads, token);
-    }
-    const auto count = static_cast<std::size_t>(joint.offsets.back());
-    auto* offsets = new std::int64_t[joint.offsets.size()];
-    std::copy(joint.offsets.begin(), joint.offsets.end(), offsets);
-    return {owned(offsets, joint.offsets.size()), owned(joint.columns.release(), count),
-            owned(joint.values.release(), count)};
-}
-
 Matrix<float> conditional_affinities(const Matrix<const float>& distances, const std::vector<double>& perplexities,
-                                     int threads) {
+                                     ProgressToken& token, int threads) {
     require(distances.shape(1) >= 1, "distances: at least one column");
     require_perplexities(perplexities);
     auto conditional = new_matrix<float>(distances.shape(0), distances.shape(1));
     Unlocked unlocked;
-    ProgressToken token;
     calibrate(view(distances), perplexities, threads, token, view(conditional));
     return conditional;
+}
+
+std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affinities(
+    const Matrix<const std::int32_t>& indices, const Matrix<const float>& conditional, ProgressToken& token,
+    int threads) {
+    require(indices.shape(0) == conditional.shape(0) && indices.shape(1) == conditional.shape(1),
+            "indices and conditional: the same shape");
+    require(indices.shape(0) >= 1 && indices.shape(1) >= 1, "indices: at least one row and one column");
+    require_columns_below(indices.data(), indices.size(), indices.shape(0), "indices: between 0 and n - 1");
+    JointAffinities joint;
+    {
+        Unlocked unlocked;
+        joint = symmetrize(view(indices), view(conditional), threads, token);
+    }
+    const std::size_t n = indices.shape(0);
+    const auto count = static_cast<std::size_t>(joint.offsets[n]);
+    return {owned(joint.offsets.release(), n + 1), owned(joint.columns.release(), count),
+            owned(joint.values.release(), count)};
 }
 
 void bind_neighbors(nb::module_& module) {
@@ -373,10 +367,10 @@ NB_MODULE(_core, module) {
         .def_prop_ro("cancelled", &ProgressToken::cancelled)
         .def_prop_ro("fraction", &ProgressToken::fraction);
     bind_neighbors(module);
-    module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a,
+    module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a, "token"_a,
                "threads"_a);
-    module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "distances"_a.noconvert(),
-               "perplexities"_a, "token"_a, "threads"_a);
+    module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "conditional"_a.noconvert(), "token"_a,
+               "threads"_a);
     bind_forces(module);
     module.def("bounds", &bounds_of, "positions"_a.noconvert(), "threads"_a);
     module.def("step", &step, "positions"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(),

@@ -58,6 +58,37 @@ float squared_distance(const float* first, const float* second, std::size_t dime
     return total;
 }
 
+std::int32_t find(std::int32_t value, const std::int32_t* row, std::size_t k) {
+    std::size_t rank = 0;
+    for (; rank + kLanes <= k; rank += kLanes) {
+        Integers values;
+        __builtin_memcpy(&values, row + rank, sizeof(values));
+        if (any(values == value)) break;
+    }
+    for (; rank < k; ++rank) {
+        if (row[rank] == value) return static_cast<std::int32_t>(rank);
+    }
+    return -1;
+}
+
+void gaussian_weights(const float* gaps, std::size_t k, float precision, float* weights, double* sums) {
+    Floats total = {};
+    Floats first = {};
+    Floats second = {};
+    for (std::size_t rank = 0; rank < k; rank += kLanes) {
+        const Floats gap = load(gaps + rank);
+        const Integers left = lane_numbers() + static_cast<std::int32_t>(rank) < static_cast<std::int32_t>(k);
+        const Floats weight = where(left, exponential(-precision * gap));
+        store(weights + rank, weight);
+        total += weight;
+        first += weight * gap;
+        second += weight * gap * gap;
+    }
+    sums[0] = sum(total);
+    sums[1] = sum(first);
+    sums[2] = sum(second);
+}
+
 // Hands a row's edges to visit(values, dx, dy), kLanes at a time; the rest is filled up with edges of
 // value 0 to the point itself.
 template <class Visit>
@@ -275,7 +306,7 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 extern const FieldKernels field_table;  // field_kernels.cpp
 extern const Kernels table;
-const Kernels table = {PIXELSNE_ISA_NAME, &field_table, squared_distances, squared_distance, attraction,
+const Kernels table = {PIXELSNE_ISA_NAME, &field_table, squared_distances, squared_distance, find, gaussian_weights, attraction,
                        log_distances,     exact_repulsion,   tree_repulsion,   step};
 
 }  // namespace PIXELSNE_ISA

@@ -31,6 +31,9 @@ constexpr float kLeafReach = -1.0f;
 constexpr std::size_t kTileQueries = 6;
 constexpr std::size_t kPanelPoints = 16;
 
+// Floats of the widest instruction set's vectors.
+constexpr std::size_t kWidestVector = 16;
+
 struct StepSettings {
     float exaggeration;
     float inverse_normalizer;
@@ -53,6 +56,13 @@ struct Kernels {
                               const float* limits, float* out, bool* any_within);
 
     float (*squared_distance)(const float* first, const float* second, std::size_t dimensions);
+
+    // Where `value` stands among the k of a row, or -1.
+    std::int32_t (*find)(std::int32_t value, const std::int32_t* row, std::size_t k);
+
+    // weights = exp(-precision * gaps), gaps >= 0, k of them, both arrays padded to kWidestVector more. sums
+    // receives the sums of weight, weight * gap and weight * gap^2.
+    void (*gaussian_weights)(const float* gaps, std::size_t k, float precision, float* weights, double* sums);
 
     // force[i] = sum over j of p_ij (y_i - y_j) / (1 + d2), for rows begin <= i < end of a CSR matrix.
     void (*attraction)(const std::int64_t* offsets, const std::int32_t* columns, const float* values,

@@ -43,6 +43,13 @@ inline bool any(Integers mask) {
 #endif
 }
 
+// 0, 1, 2, ...
+inline Integers lane_numbers() {
+    Integers numbers;
+    for (int lane = 0; lane < kLanes; ++lane) numbers[lane] = lane;
+    return numbers;
+}
+
 // Lanes added in order, in double.
 inline double sum(Floats values) {
     double total = 0.0;
@@ -66,6 +73,23 @@ inline Floats logarithm(Floats values) {
     const Floats square = t * t;
     const Floats series = 1.0f + square * (1.0f / 3 + square * (1.0f / 5 + square * (1.0f / 7 + square * (1.0f / 9))));
     return __builtin_convertvector(exponent, Floats) * 0.693147181f + 2.0f * t * series;
+}
+
+// e to the power of numbers <= 0, to about 2e-7; 0 where that is below 1e-37. The power is split into a whole
+// number of doublings, which goes into the exponent, and a rest within half of one, for which a series does.
+inline Floats exponential(Floats powers) {
+    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: what is added to it loses its fraction
+    const Floats doublings = powers * 1.44269504f;
+    const Integers tiny = doublings < -123.0f;
+    const Floats bounded = tiny ? Floats{} : doublings;
+    const Floats whole = (bounded + kRound) - kRound;
+    const Floats rest = (bounded - whole) * 0.693147181f;
+    const Floats series =
+        1.0f + rest * (1.0f + rest * (1.0f / 2 + rest * (1.0f / 6 + rest * (1.0f / 24 + rest * (1.0f / 120 + rest / 720)))));
+    const Integers exponent = (__builtin_convertvector(whole, Integers) + 127) << 23;
+    Floats scale;
+    __builtin_memcpy(&scale, &exponent, sizeof(scale));
+    return where(~tiny, series * scale);
 }
 
 // x and y of the positions (n, 2) that columns name, one to a lane.

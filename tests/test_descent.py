@@ -10,7 +10,7 @@ from pixelsne import PixelSNE, _core
 from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent, median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
-from pixelsne.schedule import automatic_rate, plan_phases
+from pixelsne.schedule import automatic_rate, plan
 from pixelsne.screen import Screen
 from pixelsne.settings import check_settings
 
@@ -93,9 +93,9 @@ def test_bounds(random):
     np.testing.assert_array_equal(_core.bounds(positions, 2), [*positions.min(axis=0), *positions.max(axis=0)])
 
 
-def twin_step(joint, state, phase, settings):
-    gradient = reference.gradient(joint, state.positions, phase.exaggeration)
-    return reference.step(state, gradient, phase.learning_rate, phase.momentum, settings.step_limit)
+def twin_step(joint, state, pace, settings):
+    gradient = reference.gradient(joint, state.positions, pace.exaggeration)
+    return reference.step(state, gradient, pace.learning_rate, pace.momentum, settings.step_limit)
 
 
 def relative_error(ours, truth):
@@ -108,25 +108,23 @@ def test_float32_loop_against_its_float64_twin(cluster_affinities):
     start = noise_positions(600, 0)
     descent = Descent(cluster_affinities, start.copy(), settings)
     joint, twin = reference.dense(cluster_affinities), reference.State.at(start)
-    phase = plan_phases(settings, 600)[0]
-    for snapshot in descent:
-        twin = twin_step(joint, twin, phase, settings)
+    for snapshot, pace in zip(descent, plan(settings, 600), strict=True):
+        twin = twin_step(joint, twin, pace, settings)
         assert relative_error(descent.positions, twin.positions) < 1e-5, snapshot.iteration
 
 
 def test_each_float32_step_against_its_float64_twin(cluster_affinities):
-    """All along a run, through both phases: one step of each from the same state."""
-    settings = make_settings(repulsion="exact", max_iter=80, early_exaggeration_iter=50, tol=0)
+    """All along a run, through all phases: one step of each from the same state."""
+    settings = make_settings(repulsion="exact", max_iter=80, tol=0)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     joint = reference.dense(cluster_affinities)
-    phases = [phase for phase in plan_phases(settings, 600) for _ in range(phase.iterations)]
     snapshots = iter(descent)
-    for phase in phases:
+    for pace in plan(settings, 600):
         state = reference.State(
             *(part.astype(np.float64) for part in (descent.positions, descent._velocity, descent._gains))
         )
         next(snapshots)
-        assert relative_error(descent.positions, twin_step(joint, state, phase, settings).positions) < 1e-5
+        assert relative_error(descent.positions, twin_step(joint, state, pace, settings).positions) < 1e-5
 
 
 @pytest.mark.parametrize(
@@ -195,7 +193,9 @@ def test_snapshots_tell_the_story(cluster_affinities):
     assert [snapshot.iteration for snapshot in snapshots if snapshot.kl is not None] == [50, 100]
     assert descent.history.columns()["iteration"].tolist() == [50, 100]
     assert snapshots[-1].fraction == 1.0
-    assert not snapshots[-1].positions.flags.writeable
+    kept = snapshots[-1].positions
+    kept[:] = 0  # a copy: the map does not mind
+    assert np.abs(descent.positions).max() > 1
     assert descent.stopped_by == "max_iter"
 
 
@@ -226,18 +226,44 @@ def test_median_move_of_a_single_spot():
     assert median_move(spot, spot) == 0
 
 
-def test_phases_and_rates():
-    early, late = plan_phases(make_settings(max_iter=700), 70_000)
-    assert (early.iterations, late.iterations) == (250, 450)
-    assert (early.exaggeration, late.exaggeration) == (12.0, 1.0)
-    assert (early.momentum, late.momentum) == (0.5, 0.8)
-    assert early.learning_rate == pytest.approx(70_000 / 48)
-    assert late.learning_rate == pytest.approx(70_000 / 4)
-    early, late = plan_phases(make_settings(max_iter=100, learning_rate=(10, 20), momentum=0.7), 1000)
-    assert (early.iterations, late.iterations) == (100, 0)
-    assert (early.learning_rate, late.learning_rate) == (10, 20)
-    assert (early.momentum, late.momentum) == (0.7, 0.7)
-    assert automatic_rate(10, 12.0) == 50.0
+def test_the_schedule_as_planned():
+    paces = plan(make_settings(max_iter=400), 70_000)
+    assert [pace.phase for pace in paces] == ["early"] * 120 + ["late"] * 280
+    assert {pace.exaggeration for pace in paces[:40]} == {12.0}
+    falling = np.array([pace.exaggeration for pace in paces[40:121]])
+    assert falling[0] == 12.0
+    assert falling[-1] == 1.0
+    np.testing.assert_allclose(falling[1:] / falling[:-1], 12 ** (-1 / 80))
+    assert all(pace.learning_rate == pytest.approx(70_000 / pace.exaggeration) for pace in paces)
+    assert {pace.momentum for pace in paces[:120]} == {0.8}
+    rising = [pace.momentum for pace in paces[120:]]
+    assert rising[0] == 0.9
+    assert rising[115] == pytest.approx(0.925)
+    assert {round(momentum, 6) for momentum in rising[230:]} == {0.95}
+
+
+def test_a_short_run_keeps_the_proportions_of_the_schedule():
+    paces = plan(make_settings(max_iter=35), 70_000)
+    assert len(paces) == 35
+    assert [pace.exaggeration == 12.0 for pace in paces] == [True] * 5 + [False] * 30  # the fall starts at 12, too
+    assert [pace.phase for pace in paces] == ["early"] * 12 + ["late"] * 23
+    assert paces[-1].momentum > 0.94
+
+
+def test_what_the_user_sets_is_kept():
+    paces = plan(make_settings(max_iter=100, early_exaggeration_iter=60, learning_rate=(10, 20), momentum=0.7), 1000)
+    assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[:60]} == {(12.0, 10, 0.7)}
+    assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[60:]} == {(1.0, 20, 0.7)}
+    assert len(plan(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
+    assert automatic_rate(10, 1.0) == 50.0
+
+
+def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):
+    settings = make_settings(repulsion="exact", max_iter=5)
+    order = random.permutation(600).astype(np.int32)
+    descent = Descent(cluster_affinities, noise_positions(600, 0), settings, order)
+    last = list(descent)[-1]
+    assert np.array_equal(last.positions[order], descent.positions)
 
 
 def test_one_screen_for_all_that_is_seen(cluster_affinities):

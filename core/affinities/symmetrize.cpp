@@ -1,110 +1,194 @@
 #include "symmetrize.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <utility>
+#include <vector>
 
+#include "../kernels.hpp"
 #include "../parallel_for.hpp"
 
 namespace pixelsne {
 namespace {
 
-constexpr std::size_t kRowsPerChunk = 1024;
+// The rows of a block, with all edges that arrive at them, stay in the cache.
+constexpr std::size_t kRowsPerBlock = 512;
 
-using Edge = std::pair<std::int32_t, float>;  // column, value
+// Rows are finished in this many waves, so that only a part of all edges is ever stored a second time.
+constexpr std::size_t kWaves = 8;
 
-// The edges that arrive at each point. Which thread stores an edge first is left to chance; sorting
-// each point's edges afterwards makes the result the same every time.
-struct IncomingEdges {
-    std::vector<std::int64_t> offsets;  // (n + 1)
-    std::unique_ptr<Edge[]> edges;
+constexpr std::size_t kRowsPerChunk = 4096;
 
-    IncomingEdges(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
-                  ProgressToken& token)
-        : offsets(indices.rows + 1) {
-        const std::size_t n = indices.rows;
-        const auto cursors = std::make_unique<std::atomic<std::int64_t>[]>(n);
-        for (std::size_t row = 0; row < n; ++row) cursors[row].store(0, std::memory_order_relaxed);
-        const auto each_edge = [&](auto&& visit) {
-            parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
-                for (std::size_t edge = begin * indices.columns; edge < end * indices.columns; ++edge) visit(edge);
-                token.advance(end - begin);
-            });
-        };
-        each_edge([&](std::size_t edge) {
-            cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed);
-        });
-        for (std::size_t row = 0; row < n; ++row) {
-            offsets[row + 1] = offsets[row] + cursors[row].load(std::memory_order_relaxed);
-            cursors[row].store(offsets[row], std::memory_order_relaxed);
-        }
-        edges.reset(new Edge[n * indices.columns]);
-        each_edge([&](std::size_t edge) {
-            const auto place =
-                cursors[static_cast<std::size_t>(indices.data[edge])].fetch_add(1, std::memory_order_relaxed);
-            edges[static_cast<std::size_t>(place)] =
-                Edge(static_cast<std::int32_t>(edge / indices.columns), conditional.data[edge]);
-        });
-    }
+struct Edge {
+    std::int32_t source;
+    std::int32_t target;
+    float value;
 };
 
-// Reads two lists of edges, both by ascending column, as one: visit(column, sum of their values).
-template <class Visit>
-void merge_edges(const Edge* left, const Edge* left_end, const Edge* right, const Edge* right_end, Visit&& visit) {
-    while (left != left_end || right != right_end) {
-        if (right == right_end || (left != left_end && left->first < right->first)) {
-            visit(left->first, left->second);
-            ++left;
-        } else if (left == left_end || right->first < left->first) {
-            visit(right->first, right->second);
-            ++right;
-        } else {
-            visit(left->first, left->second + right->second);
-            ++left, ++right;
-        }
+// Finished rows of one block.
+struct Block {
+    std::vector<std::int64_t> lengths;
+    std::vector<std::int32_t> columns;
+    std::vector<float> values;
+};
+
+class Symmetrizer {
+public:
+    Symmetrizer(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
+                ProgressToken& token)
+        : n_(indices.rows),
+          k_(indices.columns),
+          scale_(static_cast<float>(0.5 / static_cast<double>(n_))),
+          indices_(indices),
+          conditional_(conditional),
+          threads_(threads),
+          token_(token) {
+        joint_.offsets.reset(new std::int64_t[n_ + 1]);
+        joint_.offsets[0] = 0;
+        // No edge has a twin at worst. Memory that is never written to is never used.
+        joint_.columns.reset(new std::int32_t[2 * n_ * k_]);
+        joint_.values.reset(new float[2 * n_ * k_]);
     }
-}
+
+    JointAffinities run() {
+        token_.expect(n_);
+        const std::size_t blocks = chunk_count(n_, kRowsPerBlock);
+        const std::size_t wave = chunk_count(blocks, kWaves);
+        for (std::size_t first = 0; first < blocks; first += wave) finish_wave(first, std::min(blocks, first + wave));
+        return std::move(joint_);
+    }
+
+private:
+    void finish_wave(std::size_t first_block, std::size_t last_block) {
+        collect_edges(first_block, last_block);
+        std::vector<Block> finished(last_block - first_block);
+        run_chunks(finished.size(), threads_, [&](std::size_t block) {
+            const std::size_t begin = (first_block + block) * kRowsPerBlock;
+            finished[block] = finish_block(begin, std::min(n_, begin + kRowsPerBlock), edges_.get() + begins_[block],
+                                           edges_.get() + begins_[block + 1]);
+            token_.advance(finished[block].lengths.size());
+        });
+        append(first_block * kRowsPerBlock, finished);
+    }
+
+    // All edges that arrive in the wave's rows, block by block, in the order of their sources.
+    void collect_edges(std::size_t first_block, std::size_t last_block) {
+        const std::size_t blocks = last_block - first_block;
+        const std::size_t chunks = chunk_count(n_, kRowsPerChunk);
+        cursors_.assign(chunks * blocks, 0);
+        const auto each_edge = [&](auto&& visit) {
+            parallel_for(n_, kRowsPerChunk, threads_, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+                token_.advance(0);
+                const std::size_t k = k_;
+                const std::size_t first = first_block;
+                std::size_t* const cursors = cursors_.data() + chunk * blocks;
+                for (std::size_t row = begin; row < end; ++row) {
+                    const std::int32_t* const targets = indices_.row(row);
+                    for (std::size_t rank = 0; rank < k; ++rank) {
+                        // One comparison: what lies before the first block wraps around to a large number.
+                        const std::size_t block = static_cast<std::size_t>(targets[rank]) / kRowsPerBlock - first;
+                        if (block < blocks) visit(row, rank, cursors[block]);
+                    }
+                }
+            });
+        };
+        each_edge([](std::size_t, std::size_t, std::size_t& cursor) { ++cursor; });
+        begins_.assign(1, 0);
+        std::size_t total = 0;
+        for (std::size_t block = 0; block < blocks; ++block) {
+            for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+                const std::size_t count = cursors_[chunk * blocks + block];
+                cursors_[chunk * blocks + block] = total;
+                total += count;
+            }
+            begins_.push_back(total);
+        }
+        if (total > capacity_) {
+            edges_.reset();
+            edges_.reset(new Edge[total]);
+            capacity_ = total;
+        }
+        Edge* const edges = edges_.get();
+        each_edge([=](std::size_t row, std::size_t rank, std::size_t& cursor) {
+            edges[cursor++] = {static_cast<std::int32_t>(row), indices_.row(row)[rank], conditional_.row(row)[rank]};
+        });
+    }
+
+    // Edges that go both ways become one; the others come after the row's own, in the order of sources.
+    Block finish_block(std::size_t begin, std::size_t end, Edge* edges, Edge* edges_end) const {
+        std::vector<float> back((end - begin) * k_);
+        Block block;
+        block.lengths.assign(end - begin, static_cast<std::int64_t>(k_));
+        const auto find = kernels().find;
+        for (Edge* edge = edges; edge != edges_end; ++edge) {
+            const std::size_t row = static_cast<std::size_t>(edge->target) - begin;
+            const std::int32_t rank = find(edge->source, indices_.row(begin + row), k_);
+            if (rank < 0) {
+                ++block.lengths[row];
+            } else {
+                back[row * k_ + static_cast<std::size_t>(rank)] = edge->value;
+                edge->target = kTwin;
+            }
+        }
+        std::vector<std::size_t> cursors(end - begin);
+        std::size_t total = 0;
+        for (std::size_t row = 0; row < end - begin; ++row) {
+            cursors[row] = total;
+            total += static_cast<std::size_t>(block.lengths[row]);
+        }
+        block.columns.resize(total);
+        block.values.resize(total);
+        for (std::size_t row = 0; row < end - begin; ++row) {
+            for (std::size_t rank = 0; rank < k_; ++rank) {
+                block.columns[cursors[row]] = indices_.row(begin + row)[rank];
+                block.values[cursors[row]++] = scale_ * (conditional_.row(begin + row)[rank] + back[row * k_ + rank]);
+            }
+        }
+        for (const Edge* edge = edges; edge != edges_end; ++edge) {
+            if (edge->target == kTwin) continue;
+            const std::size_t place = cursors[static_cast<std::size_t>(edge->target) - begin]++;
+            block.columns[place] = edge->source;
+            block.values[place] = scale_ * edge->value;
+        }
+        return block;
+    }
+
+    void append(std::size_t row, const std::vector<Block>& finished) {
+        std::vector<std::int64_t> begins;
+        for (const Block& block : finished) {
+            begins.push_back(joint_.offsets[row]);
+            for (const std::int64_t length : block.lengths) {
+                joint_.offsets[row + 1] = joint_.offsets[row] + length;
+                ++row;
+            }
+        }
+        run_chunks(finished.size(), threads_, [&](std::size_t block) {
+            std::copy(finished[block].columns.begin(), finished[block].columns.end(),
+                      joint_.columns.get() + begins[block]);
+            std::copy(finished[block].values.begin(), finished[block].values.end(),
+                      joint_.values.get() + begins[block]);
+        });
+    }
+
+    static constexpr std::int32_t kTwin = -1;  // instead of an edge's target: its twin has taken it in
+
+    std::size_t n_;
+    std::size_t k_;
+    float scale_;
+    ArrayView<const std::int32_t> indices_;
+    ArrayView<const float> conditional_;
+    int threads_;
+    ProgressToken& token_;
+    std::unique_ptr<Edge[]> edges_;      // of a wave
+    std::size_t capacity_ = 0;           // of edges_
+    std::vector<std::size_t> begins_;    // (blocks + 1) in edges_
+    std::vector<std::size_t> cursors_;   // (chunks, blocks)
+    JointAffinities joint_;
+};
 
 }  // namespace
 
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token) {
-    const std::size_t n = indices.rows;
-    const std::size_t k = indices.columns;
-    token.expect(4 * n);  // two passes over the edges, two over the rows
-    const IncomingEdges incoming(indices, conditional, threads, token);
-    const auto each_row = [&](auto&& visit) {
-        parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
-            std::vector<Edge> outgoing(k);
-            for (std::size_t row = begin; row < end; ++row) {
-                for (std::size_t rank = 0; rank < k; ++rank)
-                    outgoing[rank] = Edge(indices.row(row)[rank], conditional.row(row)[rank]);
-                std::sort(outgoing.begin(), outgoing.end());
-                visit(row, outgoing.data(), incoming.edges.get() + incoming.offsets[row],
-                      incoming.edges.get() + incoming.offsets[row + 1]);
-            }
-            token.advance(end - begin);
-        });
-    };
-    JointAffinities joint;
-    joint.offsets.assign(n + 1, 0);
-    each_row([&](std::size_t row, const Edge* outgoing, Edge* arriving, Edge* arriving_end) {
-        std::sort(arriving, arriving_end);
-        merge_edges(outgoing, outgoing + k, arriving, arriving_end,
-                    [&](std::int32_t, float) { ++joint.offsets[row + 1]; });
-    });
-    for (std::size_t row = 0; row < n; ++row) joint.offsets[row + 1] += joint.offsets[row];
-    joint.columns.reset(new std::int32_t[static_cast<std::size_t>(joint.offsets[n])]);
-    joint.values.reset(new float[static_cast<std::size_t>(joint.offsets[n])]);
-    const double scale = 0.5 / static_cast<double>(n);
-    each_row([&](std::size_t row, const Edge* outgoing, Edge* arriving, Edge* arriving_end) {
-        auto place = static_cast<std::size_t>(joint.offsets[row]);
-        merge_edges(outgoing, outgoing + k, arriving, arriving_end, [&](std::int32_t column, float value) {
-            joint.columns[place] = column;
-            joint.values[place++] = static_cast<float>(scale * value);
-        });
-    });
-    return joint;
+    return Symmetrizer(indices, conditional, threads, token).run();
 }
 
 }  // namespace pixelsne

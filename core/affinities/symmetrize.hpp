@@ -11,13 +11,14 @@
 namespace pixelsne {
 
 struct JointAffinities {
-    std::vector<std::int64_t> offsets;  // (n + 1)
+    std::unique_ptr<std::int64_t[]> offsets;  // (n + 1)
     std::unique_ptr<std::int32_t[]> columns;
     std::unique_ptr<float[]> values;
 };
 
-// indices: (n, k), every entry in [0, n) and none twice in a row; conditional: (n, k). Columns of the
-// result ascend in each row; p_ij and p_ji have the same bits.
+// indices: (n, k), every entry in [0, n) and none twice in a row; conditional: (n, k). A row of the result
+// has the point's own k neighbors as they come, then, ascending, those that have the point among theirs
+// only. p_ij and p_ji have the same bits.
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token);
 

@@ -42,11 +42,13 @@ def rp_forest_neighbors(
 ) -> tuple[Indices, Floats]: ...
 
 # distances (n, k) -> conditional affinities (n, k), rows sum to 1
-def conditional_affinities(distances: Floats, perplexities: list[float], threads: int) -> Floats: ...
+def conditional_affinities(
+    distances: Floats, perplexities: list[float], token: ProgressToken, threads: int
+) -> Floats: ...
 
 # -> offsets (n + 1), columns, values of the symmetric P
 def joint_affinities(
-    indices: Indices, distances: Floats, perplexities: list[float], token: ProgressToken, threads: int
+    indices: Indices, conditional: Floats, token: ProgressToken, threads: int
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
 class Attraction:

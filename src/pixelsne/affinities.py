@@ -10,11 +10,19 @@ from pixelsne.neighbors import Neighbors
 
 
 @dataclass(frozen=True)
+class Conditional:
+    """Each point's Gaussian kernel over its neighbors."""
+
+    indices: NDArray[np.int32]  # (n, k)
+    values: NDArray[np.float32]  # (n, k), rows sum to 1
+
+
+@dataclass(frozen=True)
 class Affinities:
     """A symmetric sparse matrix by rows that sums to 1.
 
-    Row i holds columns[offsets[i]:offsets[i + 1]], ascending. scipy's matrices would widen the columns
-    to 64 bits as soon as there are 2^31 values.
+    Row i holds columns[offsets[i]:offsets[i + 1]], none twice. scipy's matrices would widen the columns to
+    64 bits as soon as there are 2^31 values.
     """
 
     offsets: NDArray[np.int64]  # (n + 1)
@@ -25,13 +33,24 @@ class Affinities:
         return len(self.offsets) - 1
 
 
-def joint_affinities(
+def calibrate(
     neighbors: Neighbors, perplexities: tuple[float, ...], threads: int, token: _core.ProgressToken | None = None
-) -> Affinities:
-    """Stage 3: P = (C + C^T) / 2n, with C the Gaussian kernels calibrated to the perplexities."""
-    joint = _core.joint_affinities(
-        neighbors.indices, neighbors.distances, list(perplexities), token or _core.ProgressToken(), threads
+) -> Conditional:
+    """Stage 3a: Gaussian kernels C, each as wide as the perplexities ask; of several, the mean."""
+    values = _core.conditional_affinities(
+        neighbors.distances, list(perplexities), token or _core.ProgressToken(), threads
     )
+    return Conditional(neighbors.indices, values)
+
+
+def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
+    """Stage 3b: P = (C + C^T) / 2n."""
+    joint = _core.joint_affinities(conditional.indices, conditional.values, token or _core.ProgressToken(), threads)
     for array in joint:
         array.flags.writeable = False  # the core has checked them and trusts them from now on
     return Affinities(*joint)
+
+
+def joint_affinities(neighbors: Neighbors, perplexities: tuple[float, ...], threads: int) -> Affinities:
+    """Both steps at once."""
+    return symmetrize(calibrate(neighbors, perplexities, threads), threads)

@@ -1,17 +1,18 @@
 """The loop: forces, step, screen, until the picture stands still."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Placed, Positions
 from pixelsne.repulsion import choose_repulsion
-from pixelsne.schedule import Phase, plan_phases
+from pixelsne.schedule import Pace, plan
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
@@ -20,6 +21,9 @@ StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
 
 # How often the KL divergence and the pixels moved are measured.
 ITERATIONS_BETWEEN_LOOKS = 50
+
+# The median move is taken over this many points at most, evenly spread over all.
+POINTS_LOOKED_AT = 50_000
 
 # Keeps the division defined when all points are too far apart to feel each other.
 SMALLEST_NORMALIZER = 1e-37
@@ -30,15 +34,20 @@ LARGEST_COORDINATE = 1e9
 
 @dataclass(frozen=True)
 class Snapshot:
-    """How far a run is. `positions` is the map itself, moving on with the run: copy it to keep it."""
+    """How far a run is."""
 
     iteration: int
     phase: PhaseName
     fraction: float  # of this stage, 0 to 1
-    positions: Positions | None = None  # (n, 2), embedding units; None before the descent
-    screen: Screen | None = None
+    screen: Screen | None = None  # None before the descent
     kl: float | None = None
     moved: float | None = None  # median pixels since the last look
+    _map: Callable[[], Positions] | None = field(default=None, repr=False)
+
+    @property
+    def positions(self) -> Positions | None:
+        """(n, 2), embedding units: a copy of the map as it is when this is read. None before the descent."""
+        return None if self._map is None else self._map()
 
 
 @dataclass
@@ -80,9 +89,12 @@ def median_move(before: Placed, after: Placed) -> float:
 class Descent:
     """One descent. Iterating it moves the map; between two iterations everything is consistent."""
 
-    def __init__(self, affinities: Affinities, positions: Positions, settings: Settings) -> None:
+    def __init__(
+        self, affinities: Affinities, positions: Positions, settings: Settings, order: NDArray[np.int32] | None = None
+    ) -> None:
         self.settings = settings
         self.positions = positions
+        self.order = order  # the input row at each place, where these differ
         self.iteration = 0
         self.normalizer = math.inf  # of the last iteration
         self.stopped_by: StoppedBy = "max_iter"
@@ -94,22 +106,22 @@ class Descent:
         self._gains = np.ones_like(positions)
         self._pull = np.empty_like(positions)
         self._push = np.empty_like(positions)
-        self._last_look = self.screen.place(positions)
+        self._sampled = slice(None, None, -(-len(positions) // POINTS_LOOKED_AT))
+        self._last_look = self.screen.place(positions[self._sampled])
 
     def __iter__(self) -> Iterator[Snapshot]:
-        for phase in plan_phases(self.settings, len(self.positions)):
-            for _ in range(phase.iterations):
-                self._iterate(phase)
-                kl, moved = self._look()
-                yield self._snapshot(phase, kl, moved)
-                if moved is not None and moved < self.settings.tol and phase.name == "late":
-                    self.stopped_by = "tol"
-                    return
+        for pace in plan(self.settings, len(self.positions)):
+            self._iterate(pace)
+            kl, moved = self._look()
+            yield self._snapshot(pace, kl, moved)
+            if moved is not None and moved < self.settings.tol and pace.phase == "late":
+                self.stopped_by = "tol"
+                return
 
     def _screen(self, bounds: tuple[float, float, float, float]) -> Screen:
         return Screen.around(bounds, self.settings.resolution, self.settings.aspect)
 
-    def _iterate(self, phase: Phase) -> None:
+    def _iterate(self, pace: Pace) -> None:
         threads = self.settings.threads
         normalizer = max(self._repel(self.positions, self.screen, self._push), SMALLEST_NORMALIZER)
         self.attraction.forces(self.positions, self._pull, threads)
@@ -119,10 +131,10 @@ class Descent:
             self._gains,
             self._pull,
             self._push,
-            phase.exaggeration,
+            pace.exaggeration,
             normalizer,
-            phase.learning_rate,
-            phase.momentum,
+            pace.learning_rate,
+            pace.momentum,
             self.settings.step_limit,
             threads,
         )
@@ -130,7 +142,7 @@ class Descent:
         if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
             raise FloatingPointError(
                 f"the map exploded at iteration {self.iteration}; "
-                f"lower learning_rate (it is {phase.learning_rate:g}) or set step_limit"
+                f"lower learning_rate (it is {pace.learning_rate:g}) or set step_limit"
             )
         self.iteration += 1
         self.screen = self._screen(bounds)
@@ -140,14 +152,20 @@ class Descent:
             return None, None
         # Z belongs to the positions before the step, a fiftieth of a look ago: close enough to watch.
         kl = kl_divergence(self.attraction, self.positions, self.normalizer, self.settings.threads)
-        placed = self.screen.place(self.positions)
+        placed = self.screen.place(self.positions[self._sampled])
         moved = median_move(self._last_look, placed)
         self._last_look = placed
         self.history.looks.append((self.iteration, kl, moved))
         return kl, moved
 
-    def _snapshot(self, phase: Phase, kl: float | None, moved: float | None) -> Snapshot:
+    def _snapshot(self, pace: Pace, kl: float | None, moved: float | None) -> Snapshot:
         fraction = self.iteration / self.settings.max_iter
-        positions = self.positions.view()
-        positions.flags.writeable = False
-        return Snapshot(self.iteration, phase.name, fraction, positions, self.screen, kl, moved)
+        return Snapshot(self.iteration, pace.phase, fraction, self.screen, kl, moved, self.map)
+
+    def map(self) -> Positions:
+        """A copy of the positions in the order of the input."""
+        if self.order is None:
+            return self.positions.copy()
+        unsorted = np.empty_like(self.positions)
+        unsorted[self.order] = self.positions
+        return unsorted

@@ -124,12 +124,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n_pca: int | None = 50,
         init: str | ArrayLike = "pca",
         early_exaggeration: float = 12.0,
-        early_exaggeration_iter: int = 250,
+        early_exaggeration_iter: int | str = "auto",
         exaggeration: float = 1.0,
         learning_rate: str | float | tuple[float, float] = "auto",
         momentum: str | float | tuple[float, float] = "auto",
         step_limit: float | None = 5.0,
-        max_iter: int = 1000,
+        max_iter: int = 350,
         tol: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = -1,
@@ -206,7 +206,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
         """Whether the callback returned True; before the descent there is no map to keep."""
         answer = self.callback(snapshot) if self.callback is not None else None
-        return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.positions is not None
+        return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
     def _start(self, X: Any) -> Run:
         seed = int(check_random_state(self.random_state).randint(2**31))

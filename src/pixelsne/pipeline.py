@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TypeVar, cast
 
 from pixelsne import _core
-from pixelsne.affinities import Affinities, joint_affinities
+from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
 from pixelsne.arrays import AnyArray, Points
 from pixelsne.descent import Descent, PhaseName, Snapshot, StoppedBy, kl_divergence
 from pixelsne.embedding import Embedding
@@ -58,8 +58,10 @@ class Run:
         """Runs all stages."""
         points = yield from self._reduce()
         neighbors = yield from self._find_neighbors(points)
-        affinities = yield from self._join(neighbors)
-        del neighbors  # as large as the affinities; the descent has no use for them
+        conditional = yield from self._calibrate(neighbors)
+        del neighbors  # half of it, the distances, is not needed any more
+        affinities = yield from self._symmetrize(conditional)
+        del conditional
         start = initial_positions(points, self.settings.init, self.settings.seed)
         del points
         self.descent = Descent(affinities, start, self.settings)
@@ -78,10 +80,15 @@ class Run:
             search = watched(lambda token: find_neighbors(points, self.neighbor_count, method, seed, threads, token))
             return (yield from as_snapshots("neighbors", search))
 
-    def _join(self, neighbors: Neighbors) -> Generator[Snapshot, None, Affinities]:
+    def _calibrate(self, neighbors: Neighbors) -> Generator[Snapshot, None, Conditional]:
         with self._timed("affinities"):
-            joining = watched(lambda token: joint_affinities(neighbors, self.perplexity, self.settings.threads, token))
-            return (yield from as_snapshots("affinities", joining))
+            work = watched(lambda token: calibrate(neighbors, self.perplexity, self.settings.threads, token))
+            return (yield from as_snapshots("affinities", work))
+
+    def _symmetrize(self, conditional: Conditional) -> Generator[Snapshot, None, Affinities]:
+        with self._timed("affinities"):
+            work = watched(lambda token: symmetrize(conditional, self.settings.threads, token))
+            return (yield from as_snapshots("affinities", work))
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
@@ -89,7 +96,7 @@ class Run:
         try:
             yield
         finally:
-            self.timings[stage] = time.perf_counter() - start
+            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - start
 
     def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
         """The map as it is now."""
@@ -101,7 +108,7 @@ class Run:
         normalizer = descent.normalizer if interrupted else best_normalizer(descent.positions, threads)
         bounds = _core.bounds(descent.positions, threads)  # an interrupt may have come between step and screen
         return Embedding(
-            positions=descent.positions,
+            positions=descent.map(),
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
             kl_divergence=kl_divergence(descent.attraction, descent.positions, normalizer, threads),
             iterations=descent.iteration,

@@ -44,7 +44,7 @@ class ProgressBar:
         self._progress.stop()
 
     def show(self, snapshot: Snapshot) -> None:
-        in_descent = snapshot.positions is not None
+        in_descent = snapshot.screen is not None
         if in_descent and not self._in_descent:
             self._in_descent = True
             self._progress.reset(self._task)

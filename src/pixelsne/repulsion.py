@@ -21,6 +21,11 @@ Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen
 # Up to here all pairs cost less than a tree (benchmarks/force_error.py shows the times).
 EXACT_UP_TO = 2_000
 
+# The lattice of the field may have as many nodes a side as the screen has pixels, within these bounds: a
+# map outgrows the first only beyond 850 units, and the second keeps memory at half a gigabyte.
+FEWEST_NODES = 2048
+MOST_NODES = 4096
+
 # Up to here an exact normalizer for the final KL takes about a second.
 EXACT_NORMALIZER_UP_TO = 50_000
 FINE_THETA = 0.2
@@ -60,17 +65,28 @@ def repel_by_pixel_tree(settings: "Settings") -> Repulsion:
     return repel
 
 
+def repel_by_pixel_field(settings: "Settings") -> Repulsion:
+    field = _core.FieldRepulsion()
+    most_nodes = min(max(*settings.resolution, FEWEST_NODES), MOST_NODES) // 16 * 16
+
+    def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
+        return field.pixel_field(positions, most_nodes, push, settings.threads)
+
+    return repel
+
+
 METHODS: dict[str, Callable[["Settings"], Repulsion]] = {
     "exact": repel_exactly,
     "barnes-hut": repel_by_barnes_hut,
     "pixel-tree": repel_by_pixel_tree,
+    "pixel-field": repel_by_pixel_field,
 }
 
 
 def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
     name = settings.repulsion
     if name == "auto":
-        name = "exact" if n <= EXACT_UP_TO else "pixel-tree"
+        name = "exact" if n <= EXACT_UP_TO else "pixel-field"
     return METHODS[name](settings)
 
 

@@ -63,10 +63,10 @@ class Settings:
     n_pca: int | None
     init: str | AnyArray
     early_exaggeration: float
-    early_exaggeration_iter: int
+    early_exaggeration_iter: int | None  # None = by schedule
     exaggeration: float
     learning_rate: tuple[float | None, float | None]  # None = automatic
-    momentum: tuple[float, float]
+    momentum: tuple[float, float] | None  # None = automatic
     step_limit: float
     max_iter: int
     tol: float
@@ -141,10 +141,17 @@ def check_learning_rate(value: object) -> float | None:
     return check_number("learning_rate", value, 0.0, strict=True)
 
 
-def check_momentum(value: Any) -> tuple[float, float]:
+def check_early_iterations(value: object) -> int | None:
+    if isinstance(value, str):
+        check_choice("early_exaggeration_iter", value, ("auto",))
+        return None
+    return check_count("early_exaggeration_iter", value, 0)
+
+
+def check_momentum(value: Any) -> tuple[float, float] | None:
     if isinstance(value, str):
         check_choice("momentum", value, ("auto",))
-        return (0.5, 0.8)
+        return None
     return check_pair("momentum", value, lambda one: check_number("momentum", one, 0.0, 0.999))
 
 
@@ -194,7 +201,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         n_pca=None if given("n_pca") is None else check_count("n_pca", given("n_pca"), 1),
         init=check_start(given("init")),
         early_exaggeration=check_number("early_exaggeration", given("early_exaggeration"), 1.0),
-        early_exaggeration_iter=check_count("early_exaggeration_iter", given("early_exaggeration_iter"), 0),
+        early_exaggeration_iter=check_early_iterations(given("early_exaggeration_iter")),
         exaggeration=check_number("exaggeration", given("exaggeration"), 0.0, strict=True),
         learning_rate=check_pair("learning_rate", given("learning_rate"), check_learning_rate),
         momentum=check_momentum(given("momentum")),
