@@ -34,7 +34,7 @@ def milliseconds(positions: np.ndarray, center: str) -> float:
 
 
 def child(source: str, n: int) -> None:
-    points = clusters(n) if source == "clusters" else load(source, n)[0].astype(np.float32)
+    points = clusters(n)[0] if source == "clusters" else load(source, n)[0].astype(np.float32)
     marks: dict[int, float] = {}
 
     def mark(snapshot: Snapshot) -> None:
