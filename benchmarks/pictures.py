@@ -1,4 +1,4 @@
-"""Pictures of races between systems."""
+"""Pictures of what was measured: races between systems, growth with points and pixels."""
 
 from pathlib import Path
 from statistics import median
@@ -29,6 +29,12 @@ PANELS = (
     ("KL", ("KL",)),
     ("10-NN accuracy", ("10-NN accuracy",)),
     ("precision at 10 and 30", ("precision 10", "precision 30")),
+)
+# The same for pictures of scaling.
+SCALING_PANELS = (
+    ("seconds", ("total, s", "descent, s", "neighbors, s", "affinities, s", "reduce, s")),
+    ("milliseconds", ("ms per iteration, early", "ms per iteration, late", "repulsion, ms")),
+    ("gigabytes", ("peak memory, GB",)),
 )
 
 
@@ -164,3 +170,42 @@ def tidy(axis: Axes) -> None:
     axis.grid(axis="x", color="#e6e6e6")
     axis.set_axisbelow(True)
     axis.tick_params(labelsize=9)
+
+
+def draw_scaling(path: Path, title: str, rows: Rows, against: str, exponents: dict[str, float]) -> None:
+    """Log-log: stages in seconds, iterations in milliseconds, memory; fitted exponents in the legends."""
+    figure, axes = plt.subplots(1, len(SCALING_PANELS), figsize=(14, 4.2), layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    for axis, (head, measures) in zip(axes, SCALING_PANELS, strict=True):
+        for measure in measures:
+            power = f"  {against}^{exponents[measure]:.2f}" if measure in exponents else ""
+            words = measure.removesuffix(", s").removesuffix(", ms").removeprefix("ms per ") + power
+            axis.plot([row[against] for row in rows], [row[measure] for row in rows], "o-", markersize=4, label=words)
+        use_log(axis, "x")
+        use_log(axis, "y")
+        if against == "r":
+            axis.set_xticks([row["r"] for row in rows])
+        axis.set_xlabel("points" if against == "n" else "pixels a side")
+        axis.set_title(head, loc="left", fontsize=10)
+        axis.legend(frameon=False, fontsize=8.5)
+        tidy(axis)
+        axis.grid(axis="y", color="#e6e6e6")
+        low, high = axis.get_ylim()
+        if high < 2 * low:  # what hardly grows should look like it
+            axis.set_ylim(low / 2, 2 * high)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def draw_along(path: Path, title: str, rows: Rows) -> None:
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    axis.plot(
+        [row["iteration"] for row in rows], [row["ms per iteration"] for row in rows], "o-", color=COLORS["pixelsne"]
+    )
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel("iteration")
+    axis.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    axis.set_ylabel("milliseconds per iteration")
+    tidy(axis)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
