@@ -13,7 +13,7 @@ help:
 	@echo "make test    lint and all tests"
 	@echo "make lint    ruff, mypy and clang-format"
 	@echo "make stress  the tests on a core built with sanitizers"
-	@echo "make bench   the benchmark that needs no data"
+	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
 	@echo "make clean   remove the environment and what was built"
 
 $(VENV)/.tools:
@@ -41,7 +41,8 @@ stress: $(VENV)/.installed
 	$(BIN)/python tests/stress/sanitizers.py
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/scaling.py --sizes 1000,3000,10000,30000,100000 \
+		--n-for-resolution 30000 --n-along 30000 --suffix quick
 
 clean:
 	rm -rf $(VENV) build dist map.png

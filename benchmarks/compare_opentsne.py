@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from judge import Judge
 from measure import Clock, Rows, in_own_process, load_points, save
-from pixelsne import PixelSNE, quality
-from pixelsne.affinities import joint_affinities
-from pixelsne.neighbors import find_neighbors
+from pixelsne import PixelSNE
 
 PERPLEXITY = 50
-NEIGHBORS = 3 * PERPLEXITY
 OURS: dict[str, tuple[str, dict[str, Any]]] = {
     "pixelsne-rp": ("pixelsne-rp", {}),
     "pixelsne-rp, mass, automatic rate": ("pixelsne-rp", {"center": "mass", "learning_rate": "auto"}),
@@ -56,20 +54,9 @@ def child(folder: Path, name: str) -> None:
     print(json.dumps({"total": clock.seconds, **timings}))
 
 
-def judge(folder: Path, points: np.ndarray, labels: np.ndarray, affinities: Any) -> dict[str, float]:
-    positions = np.load(folder / "positions.npy")
-    precision = quality.neighborhood_precision(points, positions, [10, 30])
-    return {
-        "KL": quality.kl_divergence(affinities, positions),
-        "10-NN accuracy": quality.knn_accuracy(positions, labels, 10),
-        "precision 10": float(precision[0]),
-        "precision 30": float(precision[1]),
-    }
-
-
 def main(path: str, repetitions: int, n: int | None) -> None:
     points, labels = load_points(path, n)
-    affinities = joint_affinities(find_neighbors(points, NEIGHBORS, "exact", 0, 2), (float(PERPLEXITY),), 2)
+    judge = Judge(points, labels, PERPLEXITY, 2)
     rows: Rows = []
     with tempfile.TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
@@ -77,7 +64,7 @@ def main(path: str, repetitions: int, n: int | None) -> None:
         for repetition in range(repetitions):
             for name in (*OURS, "openTSNE"):
                 times = in_own_process(__file__, "--child", folder, name)
-                row = {"system": name, "run": repetition + 1, **times, **judge(folder, points, labels, affinities)}
+                row = {"system": name, "run": repetition + 1, **times, **judge.judge(np.load(folder / "positions.npy"))}
                 rows.append({key: value for key, value in row.items() if key != "reduce"})
                 print(rows[-1], flush=True)
     save("compare_opentsne", f"MNIST {len(points):,} x 50, perplexity 50, 1,000 iterations, 2 threads: seconds", rows)

@@ -1,4 +1,7 @@
-"""What all benchmarks share: data by path, the machine, child processes, results on disk."""
+"""What all benchmarks share: data by path or by name, the machine, child processes, results on disk.
+
+Importing this file loads NumPy and nothing slower: children that import it time the imports of others.
+"""
 
 import json
 import os
@@ -14,11 +17,19 @@ from typing import Any, Self
 import numpy as np
 
 import pixelsne
-from pixelsne import _core
-from pixelsne.reduce import reduce
 
 RESULTS = Path(__file__).parent / "results"
 Rows = list[dict[str, Any]]
+
+# Every library that might start threads of its own reads one of these before it is first used.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+LAUNCHED_AT = "BENCHMARK_LAUNCHED_AT"
 
 
 def load(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
@@ -31,18 +42,50 @@ def load(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 
 def load_points(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
     """As `load`, reduced to 50 dimensions by PCA, float32."""
-    values, labels = load(path, n, seed)
-    return reduce(values, 50, 0), labels
+    values, labels = load_source(path, n, seed)
+    return to_points(values), labels
 
 
-def clusters(n: int, d: int = 50, seed: int = 0) -> Any:
-    """Gaussian clusters that need no file."""
-    rng = np.random.default_rng(seed)
-    centers = rng.normal(0, 1, (100, d)).astype(np.float32)
-    return centers[rng.integers(0, 100, n)] + 0.4 * rng.standard_normal((n, d), dtype=np.float32)
+def to_points(values: Any) -> Any:
+    """(n, 50 or fewer) float32."""
+    from pixelsne.reduce import reduce  # noqa: PLC0415 - not for children that time imports
+
+    return reduce(values, 50, 0)
+
+
+def clusters(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
+    """A hundred Gaussian clusters in 50 dimensions, and which cluster each point is of."""
+    rng, n = np.random.default_rng(seed), n or 10_000
+    centers = rng.normal(0, 1, (100, 50)).astype(np.float32)
+    labels = rng.integers(0, 100, n)
+    return centers[labels] + 0.4 * rng.standard_normal((n, 50), dtype=np.float32), labels
+
+
+def digits(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
+    """The 1,797 digits of 8 x 8 pixels that scikit-learn brings along."""
+    from sklearn.datasets import load_digits  # noqa: PLC0415 - not for children that time imports
+
+    values, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(values))[:n]
+    return values[order].astype(np.float32), labels[order]
+
+
+# Data that need no file.
+SOURCES = {"clusters": clusters, "digits": digits}
+
+
+def load_source(source: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
+    """X and y of SOURCES or of an npz file."""
+    return SOURCES[source](n, seed) if source in SOURCES else load(source, n, seed)
+
+
+def source_name(source: str) -> str:
+    return source if source in SOURCES else Path(source).stem
 
 
 def machine() -> dict[str, Any]:
+    from pixelsne import _core  # noqa: PLC0415 - not for children that time imports
+
     model = ""
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -58,8 +101,15 @@ def machine() -> dict[str, Any]:
 
 
 def peak_memory() -> float:
-    """Gigabytes this process has used at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    """Gigabytes this process has used at most.
+
+    Linux lets ru_maxrss begin with what the parent had, which may be more than the child ever needs.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
 
 
 class Clock:
@@ -73,10 +123,17 @@ class Clock:
         self.seconds = time.perf_counter() - self._start
 
 
-def in_own_process(script: str, *arguments: object) -> dict[str, Any]:
+def seconds_since_launch() -> float:
+    """In a child: since `in_own_process` started it, so that the interpreter and all imports count."""
+    return time.monotonic() - float(os.environ[LAUNCHED_AT])
+
+
+def in_own_process(script: str, *arguments: object, threads: int | None = None) -> dict[str, Any]:
     """Runs a benchmark script in a process of its own; its last line of output is a JSON object."""
     command = [sys.executable, script, *map(str, arguments)]
-    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    limits = dict.fromkeys(THREAD_VARIABLES, str(threads)) if threads else {}
+    environment = {**os.environ, **limits, LAUNCHED_AT: str(time.monotonic())}
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if finished.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} failed:\n{finished.stderr}")
     return dict(json.loads(finished.stdout.strip().splitlines()[-1]))
@@ -94,8 +151,8 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def save(name: str, title: str, rows: Rows, notes: str = "") -> None:
-    """Prints the table and writes results/NAME.md and results/NAME.json."""
+def save(name: str, title: str, rows: Rows, notes: str = "", **more: Any) -> None:
+    """Prints the table and writes results/NAME.md and results/NAME.json, the latter with whatever more is given."""
     RESULTS.mkdir(exist_ok=True)
     about = machine()
     words = ", ".join(f"{key} {value}" for key, value in about.items())
@@ -104,7 +161,8 @@ def save(name: str, title: str, rows: Rows, notes: str = "") -> None:
     )
     text += table(rows) + "\n" + (f"\n{notes}\n" if notes else "")
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-    (RESULTS / f"{name}.json").write_text(json.dumps({"machine": about, "rows": rows}, indent=1), encoding="utf-8")
+    content = json.dumps({"machine": about, "rows": rows, **more}, indent=1)
+    (RESULTS / f"{name}.json").write_text(content, encoding="utf-8")
     print(text)
 
 

@@ -1,0 +1,215 @@
+"""PixelSNE against its peers: `compare_peers.py clusters | digits | DATA.npz [--race ...] [--n ...]`.
+
+Systems alternate, each run in a process of its own, all with the same number of threads and the same float32 points
+of 50 principal components. Races:
+
+iterations   every t-SNE does the same number of iterations at the same perplexity, neighbors included
+defaults     everything as users get it who set nothing
+quality      how soon our map is as good as the one the target (openTSNE) ends with, in KL and in precision
+
+The peers are extras: `pip install -e '.[bench]'`. Those that are missing are left out.
+"""
+
+import argparse
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import peers
+from judge import Judge
+from measure import RESULTS, Rows, in_own_process, load_points, save, source_name
+from peers import SYSTEMS, Task
+from pictures import draw_approach, draw_race
+
+OURS = "pixelsne"
+TARGETS = [name for name, system in SYSTEMS.items() if system.is_tsne and name != OURS]
+TO_REACH = ("KL", "precision 10", "precision 30")
+NOTES = {
+    "iterations": "openTSNE: exaggeration 12 for 250 iterations, momenta its own. scikit-learn(-intelex): "
+    "Barnes-Hut, PCA start, automatic rate, no early end.",
+    "defaults": "umap-learn and pacmap run without a seed, since with one they use a single thread; "
+    "their maps have no KL, as they are not in units of the t-distribution. "
+    '"Warm" is a second call in the same process, when all is compiled.',
+    "quality": '"Reached": seconds from the start of our run, neighbors included, until a snapshot of our map is at '
+    'least as good as the map the target ends with; "all reached" in KL and both precisions at once. '
+    "For this our run may take twice the iterations; its other figures are those of its end.",
+}
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", help="npz file with X and y, or one of clusters, digits")
+    parser.add_argument("--n", type=int, help="number of points (default: all; of clusters 10,000)")
+    parser.add_argument("--race", choices=sorted(NOTES), default="iterations")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="of %(default)s")
+    parser.add_argument("--target", choices=TARGETS, default="openTSNE", help="whose quality is to be reached")
+    parser.add_argument("--repetitions", type=int, default=1)
+    parser.add_argument("--perplexity", type=float, default=30.0)
+    parser.add_argument("--iterations", type=int, default=1000)
+    parser.add_argument("--every", type=int, default=25, help="iterations between snapshots, in the race for quality")
+    parser.add_argument("--slack", type=float, default=0.0, help="share by which the target may be missed, as 0.005")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--suffix", default="", help="added to the names of the results")
+    options = parser.parse_args()
+    unknown = set(options.systems.split(",")) - set(SYSTEMS)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; --systems takes names of {', '.join(SYSTEMS)}")
+    return options
+
+
+def choose_systems(options: argparse.Namespace) -> list[str]:
+    """Those that were asked for, take part in the race and are installed."""
+    names = [OURS, options.target] if options.race == "quality" else options.systems.split(",")
+    names = [name for name in names if options.race == "defaults" or SYSTEMS[name].is_tsne]
+    for name in names:
+        if not SYSTEMS[name].is_installed:
+            print(f"{name} is left out; to have it: pip install {SYSTEMS[name].package}", file=sys.stderr)
+    return [name for name in names if SYSTEMS[name].is_installed]
+
+
+def run_once(folder: Path, name: str, task: Task, judge: Judge, *, from_launch: bool) -> dict[str, Any]:
+    """Times and quality of one run. `from_launch`: the first call begins with the start of the process."""
+    told = in_own_process(peers.__file__, folder, name, task.as_json(), threads=task.threads)
+    row = {
+        "system": name,
+        "import, s": told["import"],
+        "fit, s": told["fit"],
+        "first call, s": told["since launch" if from_launch else "first call"],
+        "warm, s": told.get("warm"),
+        **{f"{stage}, s": seconds for stage, seconds in told["stages"].items() if stage != "reduce"},
+        "iterations": told["iterations"],
+        "peak memory, GB": told["peak memory"],
+        **judge.judge(np.load(folder / f"{name}.npy"), with_kl=SYSTEMS[name].is_tsne),
+    }
+    if "snapshots" in told:
+        maps = zip(told["snapshots"], np.load(folder / "snapshots.npy"), strict=True)
+        row["approach"] = [{"seconds": seconds, **judge.judge(positions)} for seconds, positions in maps]
+    return row
+
+
+def alternate(
+    folder: Path, names: list[str], task: Task, judge: Judge, options: argparse.Namespace
+) -> tuple[Rows, list[str]]:
+    """All runs, and a line for each that failed."""
+    runs: Rows = []
+    failures = []
+    for repetition in range(1, options.repetitions + 1):
+        for name in names:
+            try:
+                row = run_once(folder, name, task, judge, from_launch=options.data == "digits")
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+                failures.append(f"{name}, run {repetition}, failed: {str(error).strip().splitlines()[-1]}")
+                continue
+            runs.append({"run": repetition, **row})
+            print({key: value for key, value in runs[-1].items() if key != "approach"}, flush=True)
+    return runs, failures
+
+
+def compare_times(runs: Rows) -> None:
+    """Adds to each run its times divided by ours of the same repetition."""
+    ours = {run["run"]: run for run in runs if run["system"] == OURS}
+    for run in runs:
+        for time in ("fit", "first call"):
+            if run["run"] in ours:
+                run[f"{time} / ours"] = run[f"{time}, s"] / ours[run["run"]][f"{time}, s"]
+
+
+def is_reached(figures: dict[str, float], goal: dict[str, float], measures: tuple[str, ...], slack: float) -> bool:
+    return all(
+        figures[measure] <= (1 + slack) * goal[measure]
+        if measure == "KL"
+        else figures[measure] >= (1 - slack) * goal[measure]
+        for measure in measures
+    )
+
+
+def compare_approach(runs: Rows, target: str, slack: float) -> None:
+    """Adds to each run of ours when it was as good as the target's end in the same repetition."""
+    goals = {run["run"]: run for run in runs if run["system"] == target}
+    for run in runs:
+        if "approach" not in run or run["run"] not in goals:
+            continue
+        goal = goals[run["run"]]
+        for name, measures in {**{one: (one,) for one in TO_REACH}, "all": TO_REACH}.items():
+            times = (at["seconds"] for at in run["approach"] if is_reached(at, goal, measures, slack))
+            run[f"{name} reached, s"] = next(times, "never")
+        if run["all reached, s"] != "never":
+            run["target's fit / all reached"] = goal["fit, s"] / run["all reached, s"]
+
+
+def middle(values: list[Any]) -> Any:
+    """The median; where a run has a word instead, that word."""
+    words = [value for value in values if isinstance(value, str)]
+    return words[0] if words else median(values)
+
+
+def summarize(runs: Rows) -> Rows:
+    """One row for each system: the medians of its runs."""
+    rows: Rows = []
+    for name in dict.fromkeys(run["system"] for run in runs):
+        mine = [run for run in runs if run["system"] == name]
+        heads = dict.fromkeys(key for run in mine for key in run if key not in {"run", "system", "approach"})
+        columns = {head: [run[head] for run in mine if run.get(head) is not None] for head in heads}
+        medians = {head: middle(values) for head, values in columns.items() if values}
+        rows.append({"system": f"{name} {version(SYSTEMS[name].package)}", "runs": len(mine), **medians})
+    return rows
+
+
+def describe(options: argparse.Namespace, n: int) -> str:
+    what = {
+        "iterations": f"{options.iterations:,} iterations at perplexity {options.perplexity:g}",
+        "defaults": "everything default",
+        "quality": f"time to the quality of {options.target} ({options.iterations:,} iterations, "
+        f"perplexity {options.perplexity:g})",
+    }[options.race]
+    threads = f"{options.threads} thread{'s' if options.threads > 1 else ''}"
+    return f"{source_name(options.data)}, {n:,} points, {what}, {threads}"
+
+
+def notes_on(options: argparse.Namespace, judge: Judge, failures: list[str]) -> str:
+    launch = "First calls begin with the start of the process." if options.data == "digits" else ""
+    slack = f"Reached means: missed by {options.slack:.1%} at most." if options.slack else ""
+    times = (
+        "Medians over the runs; ratios are taken within a repetition. A first call is import and fit. "
+        "openTSNE's affinities include its neighbors and start."
+    )
+    return "\n\n".join(filter(None, [NOTES[options.race], slack, judge.notes(), times, launch, *failures]))
+
+
+def draw(options: argparse.Namespace, folder: Path, runs: Rows, labels: np.ndarray, title: str, picture: Path) -> None:
+    if options.race == "quality":
+        draw_approach(picture, title, runs, TO_REACH)
+    else:
+        maps = {name: np.load(folder / f"{name}.npy") for name in dict.fromkeys(run["system"] for run in runs)}
+        draw_race(picture, title, runs, maps, labels)
+
+
+def main() -> None:
+    options = parse_options()
+    names = choose_systems(options)
+    points, labels = load_points(options.data, options.n)
+    task = Task(options.race, options.perplexity, options.iterations, options.threads, options.every)
+    judge = Judge(points, labels, options.perplexity, options.threads)
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder = Path(name_of_folder)
+        np.save(folder / "points.npy", points)
+        runs, failures = alternate(folder, names, task, judge, options)
+        if options.race == "quality":
+            compare_approach(runs, options.target, options.slack)
+        else:
+            compare_times(runs)
+        name = "_".join(filter(None, ["compare_peers", options.race, source_name(options.data), options.suffix]))
+        title = describe(options, len(points))
+        save(name, title, summarize(runs), notes_on(options, judge, failures), runs=runs)
+        if runs:
+            draw(options, folder, runs, labels, title, RESULTS / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Every map is judged in one way: KL over one and the same P, accuracy and precision over the same rows."""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from pixelsne import _core, quality
+from pixelsne.affinities import Affinities, joint_affinities
+from pixelsne.descent import kl_divergence
+from pixelsne.neighbors import Neighbors, find_neighbors
+from pixelsne.repulsion import best_normalizer
+
+EXACT_NEIGHBORS_UP_TO = 100_000
+EXACT_NORMALIZER_UP_TO = 200_000  # half a minute
+SAMPLED_ROWS = 10_000
+VOTERS = 10
+NEIGHBORHOODS = (10, 30)
+ROWS_PER_BLOCK = 100  # of distances to all points
+
+
+class Judge:
+    """Made once for a data set; all that does not depend on the map is computed here."""
+
+    def __init__(self, points: np.ndarray, labels: np.ndarray, perplexity: float, threads: int) -> None:
+        self.threads = threads
+        self.classes = np.unique(labels, return_inverse=True)[1]
+        self.exact_neighbors = len(points) <= EXACT_NEIGHBORS_UP_TO
+        self.exact_normalizer = len(points) <= EXACT_NORMALIZER_UP_TO
+        perplexity = min(perplexity, (len(points) - 1) / 3)
+        search = "exact" if self.exact_neighbors else "auto"
+        found = find_neighbors(points, max(int(3 * perplexity), *NEIGHBORHOODS), search, 0, threads)
+        self.affinities = affinities_of(found, perplexity, threads)
+        if self.exact_neighbors:
+            self.rows = np.arange(len(points))
+            self.truth = found.indices[:, : max(NEIGHBORHOODS)]
+        else:
+            self.rows = np.sort(np.random.default_rng(0).choice(len(points), SAMPLED_ROWS, replace=False))
+            self.truth = nearest_of_rows(points, self.rows, max(NEIGHBORHOODS))
+
+    def judge(self, positions: np.ndarray, *, with_kl: bool = True) -> dict[str, float]:
+        """Of a map (n, 2). Its KL has a meaning only if it is in embedding units, as those of t-SNE are."""
+        positions = np.ascontiguousarray(positions, dtype=np.float32)
+        nearest = self._nearest_on(positions)
+        divergence = {"KL": self._divergence(positions)} if with_kl else {}
+        shares = {f"precision {k}": share_in_common(self.truth[:, :k], nearest[:, :k]) for k in NEIGHBORHOODS}
+        return {**divergence, f"{VOTERS}-NN accuracy": self._accuracy(nearest[:, :VOTERS]), **shares}
+
+    def notes(self) -> str:
+        """What the figures rest on."""
+        neighbors = "exact neighbors" if self.exact_neighbors else "our own search, as all pairs are too many"
+        normalizer = "an exact normalizer" if self.exact_normalizer else "a normalizer by a fine tree, within 0.2 %"
+        rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
+        return (
+            f"KL over one and the same P (from {neighbors}) with {normalizer}. "
+            f"Accuracy and precision over {rows} rows, against exact neighbors."
+        )
+
+    def _divergence(self, positions: np.ndarray) -> float:
+        if self.exact_normalizer:
+            return quality.kl_divergence(self.affinities, positions, n_jobs=self.threads)
+        parts = self.affinities.offsets, self.affinities.columns, self.affinities.values
+        normalizer = best_normalizer(positions, self.threads)
+        return kl_divergence(_core.Attraction(*parts), positions, normalizer, self.threads)
+
+    def _nearest_on(self, positions: np.ndarray) -> np.ndarray:
+        """(rows, k) indices, nearest first, never the point itself. In the plane a k-d tree is exact and fast."""
+        found = cKDTree(positions).query(positions[self.rows], max(NEIGHBORHOODS) + 1, workers=self.threads)[1]
+        itself = found == self.rows[:, None]
+        itself[~itself.any(axis=1), -1] = True  # more points in one place than were asked for
+        return found[~itself].reshape(len(self.rows), -1)
+
+    def _accuracy(self, nearest: np.ndarray) -> float:
+        """How often the majority is right; of equals, as in pixelsne.quality, the one with the nearest member."""
+        votes = np.zeros((len(self.rows), self.classes.max() + 1))
+        tie_breaks = 0.5 ** np.arange(2, nearest.shape[1] + 2)  # together less than one vote
+        for rank in range(nearest.shape[1]):
+            votes[np.arange(len(votes)), self.classes[nearest[:, rank]]] += 1 + tie_breaks[rank]
+        return float(np.mean(votes.argmax(axis=1) == self.classes[self.rows]))
+
+
+def affinities_of(found: Neighbors, perplexity: float, threads: int) -> Affinities:
+    k = int(3 * perplexity)
+    used = Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
+    return joint_affinities(used, (float(perplexity),), threads)
+
+
+def share_in_common(first: np.ndarray, second: np.ndarray) -> float:
+    """Of two tables (rows, k), the share of indices that the same row of the other one has too."""
+    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
+    return float(np.sum(both[:, 1:] == both[:, :-1]) / first.size)
+
+
+def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+    """The k nearest of all points for some rows, by comparing all pairs; (rows, k), nearest first."""
+    squares = np.einsum("ij,ij->i", points, points)
+    nearest = np.empty((len(rows), k), dtype=np.int64)
+    for first in range(0, len(rows), ROWS_PER_BLOCK):
+        block = rows[first : first + ROWS_PER_BLOCK]
+        nearest[first : first + len(block)] = nearest_of_block(points, squares, block, k)
+    return nearest
+
+
+def nearest_of_block(points: np.ndarray, squares: np.ndarray, block: np.ndarray, k: int) -> Any:
+    rough = squares - 2 * (points[block] @ points.T)  # the row's own square changes no order
+    rough[np.arange(len(block)), block] = np.inf
+    # Rounding may misplace close ones, so twice as many are taken and compared again in float64.
+    candidates = np.argpartition(rough, 2 * k, axis=1)[:, : 2 * k]
+    differences = points[candidates].astype(np.float64) - points[block].astype(np.float64)[:, None]
+    order = np.einsum("ijk,ijk->ij", differences, differences).argsort(axis=1)[:, :k]
+    return np.take_along_axis(candidates, order, axis=1)

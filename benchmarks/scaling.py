@@ -1,0 +1,152 @@
+"""Time and memory against the number of points and pixels: `scaling.py [clusters | DATA.npz] [--sections ...]`.
+
+Each measurement runs in a process of its own, with PixelSNE as it is by default except for `tol`. Sections:
+
+size         all stages against n
+resolution   the same against r, the side of the screen in pixels
+along        milliseconds per iteration along one run of 1,000 iterations
+"""
+
+import argparse
+import itertools
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+import stages
+from measure import RESULTS, Rows, in_own_process, load_source, save, source_name
+from pictures import draw_along, draw_scaling
+from stages import ALONG, WINDOW
+
+SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+RESOLUTIONS = [256, 512, 1024, 2048, 4096, 8192]
+FITTED_FROM = 10_000  # below, what a call costs at all outweighs what a point costs
+EARLY, LATE = "ms per iteration, early", "ms per iteration, late"
+FITTED = ("neighbors, s", "affinities, s", EARLY, LATE, "repulsion, ms", "total, s", "peak memory, GB")
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", default="clusters", help="npz file with X and y, or clusters (the default)")
+    parser.add_argument("--sections", default="size,resolution,along", help="of %(default)s")
+    parser.add_argument("--sizes", type=numbers, default=SIZES, help="numbers of points, as 1000,10000")
+    parser.add_argument("--resolutions", type=numbers, default=RESOLUTIONS, help="sides in pixels, as 512,1024")
+    parser.add_argument("--n-for-resolution", type=int, default=70_000)
+    parser.add_argument("--n-along", type=int, default=70_000)
+    parser.add_argument("--iterations", type=int, default=300, help="of each run for size and resolution")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--suffix", default="", help="added to the names of the results")
+    options = parser.parse_args()
+    unknown = set(options.sections.split(",")) - set(SECTIONS)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; --sections takes names of {', '.join(SECTIONS)}")
+    return options
+
+
+def numbers(text: str) -> list[int]:
+    return [int(one) for one in text.split(",")]
+
+
+def run_all(options: argparse.Namespace, cases: Iterable[tuple[int, int]], iterations: int) -> Rows:
+    """One run for each (n, r). A run that fails is reported and left out."""
+    rows: Rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "values.npy"
+        for n, resolution in cases:
+            values, _ = load_source(options.data, n)
+            if any((row["n"], row["r"]) == (len(values), resolution) for row in rows):
+                continue  # the data have no more points
+            np.save(path, values)
+            given = path, resolution, iterations, options.threads
+            try:
+                rows.append(in_own_process(stages.__file__, *given, threads=options.threads))
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+                continue
+            print({key: value for key, value in rows[-1].items() if key != "along"}, flush=True)
+    return rows
+
+
+def fitted_rows(rows: Rows) -> Rows:
+    """The larger sizes, if there are two of them."""
+    large = [row for row in rows if row["n"] >= FITTED_FROM]
+    return large if len({row["n"] for row in large}) > 1 else rows
+
+
+def exponent(rows: Rows, against: str, head: str) -> float:
+    """b of the a * n^b that runs through the rows."""
+    logs = np.log([[row[against], max(row[head], 1e-9)] for row in rows])
+    return float(np.polyfit(*logs.T, 1)[0])
+
+
+def growth(rows: Rows) -> str:
+    """By what an iteration grows where n grows tenfold, as from 100,000 to 1,000,000."""
+    pairs = [(a, b) for a, b in itertools.combinations(rows, 2) if b["n"] == 10 * a["n"]]
+    lines = [
+        f"From {a['n']:,} to {b['n']:,} points: an early iteration takes {b[EARLY] / a[EARLY]:.1f} times as long, "
+        f"a late one {b[LATE] / a[LATE]:.1f} times."
+        for a, b in pairs
+    ]
+    return "\n\n".join(lines)
+
+
+def name_result(options: argparse.Namespace, section: str) -> str:
+    return "_".join(filter(None, ["scaling", section, source_name(options.data), options.suffix]))
+
+
+def report(rows: Rows, against: str, name: str, title: str) -> None:
+    """Writes the table, the fitted exponents and the picture."""
+    rows = [{key: value for key, value in row.items() if key != "along"} for row in rows]
+    used = fitted_rows(rows)
+    exponents = {head: exponent(used, against, head) for head in FITTED} if len(rows) > 1 else {}
+    words = "; ".join(f"{head.removesuffix(', s')} {b:.2f}" for head, b in exponents.items())
+    about = f"Exponents of {against}, fitted from {against} = {used[0][against]:,} on: {words}." if words else ""
+    save(name, title, rows, "\n\n".join(filter(None, [about, growth(rows)])), exponents=exponents)
+    draw_scaling(RESULTS / f"{name}.png", title, rows, against, exponents)
+
+
+def measure_size(options: argparse.Namespace) -> None:
+    rows = run_all(options, [(n, 1024) for n in options.sizes], options.iterations)
+    title = f"{source_name(options.data)}: r = 1024, {options.iterations} iterations, threads: {options.threads}"
+    if rows:
+        report(rows, "n", name_result(options, "size"), title)
+
+
+def measure_resolution(options: argparse.Namespace) -> None:
+    cases = [(options.n_for_resolution, r) for r in options.resolutions]
+    rows = run_all(options, cases, options.iterations)
+    if rows:
+        of_what = f"{source_name(options.data)}: n = {rows[0]['n']:,}"
+        title = f"{of_what}, {options.iterations} iterations, threads: {options.threads}"
+        report(rows, "r", name_result(options, "resolution"), title)
+
+
+def measure_along(options: argparse.Namespace) -> None:
+    for row in run_all(options, [(options.n_along, 1024)], max(ALONG)):
+        rows: Rows = [{"iteration": int(at), "ms per iteration": spent} for at, spent in row["along"].items()]
+        name = name_result(options, "along")
+        title = f"{source_name(options.data)}: n = {row['n']:,}, r = 1024, along one run, threads: {options.threads}"
+        save(
+            name, title, rows, f"Medians over the {WINDOW} iterations up to the one named; 1 stands for the first ones."
+        )
+        draw_along(RESULTS / f"{name}.png", title, rows)
+
+
+SECTIONS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "size": measure_size,
+    "resolution": measure_resolution,
+    "along": measure_along,
+}
+
+
+def main() -> None:
+    options = parse_options()
+    for name in options.sections.split(","):
+        SECTIONS[name](options)
+
+
+if __name__ == "__main__":
+    main()
