@@ -49,7 +49,7 @@ class Judge:
     def notes(self) -> str:
         """What the figures rest on."""
         neighbors = "exact neighbors" if self.exact_neighbors else "our own search, as all pairs are too many"
-        normalizer = "an exact normalizer" if self.exact_normalizer else "a normalizer by a fine tree, within 0.2 %"
+        normalizer = "an exact normalizer" if self.exact_normalizer else "a normalizer by the field, within 0.02 %"
         rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
         return (
             f"KL over one and the same P (from {neighbors}) with {normalizer}. "

@@ -21,7 +21,7 @@ WINDOW = 20  # iterations over which a time per iteration is the median: every 5
 
 def follow(model: PixelSNE, values: np.ndarray) -> np.ndarray:
     """Fits the model; seconds of each iteration but the first, (iterations - 1)."""
-    marks = [time.perf_counter() for snapshot in model.iter_fit(values) if snapshot.positions is not None]
+    marks = [time.perf_counter() for snapshot in model.iter_fit(values) if snapshot.screen is not None]
     return np.diff(marks)
 
 

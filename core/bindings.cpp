@@ -222,10 +222,11 @@ public:
         return field_.repulsion(from, most_nodes, threads, to);
     }
 
-    // Of the last call: spacing, columns and rows of the lattice, and points left out of it.
-    std::tuple<double, std::size_t, std::size_t, std::size_t> lattice() const {
+    // Of the last call: spacing, columns and rows of the lattice, points left out of it, and whether a
+    // tree has taken its place.
+    std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice() const {
         const FieldLattice& lattice = field_.lattice();
-        return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field_.outliers()};
+        return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field_.outliers(), field_.used_tree()};
     }
 
 private:
@@ -367,8 +368,8 @@ NB_MODULE(_core, module) {
         .def_prop_ro("cancelled", &ProgressToken::cancelled)
         .def_prop_ro("fraction", &ProgressToken::fraction);
     bind_neighbors(module);
-    module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a, "token"_a,
-               "threads"_a);
+    module.def("conditional_affinities", &conditional_affinities, "distances"_a.noconvert(), "perplexities"_a,
+               "token"_a, "threads"_a);
     module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "conditional"_a.noconvert(), "token"_a,
                "threads"_a);
     bind_forces(module);

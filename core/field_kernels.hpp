@@ -45,9 +45,9 @@ struct FourierPlan {
 // A real lattice (height, width) in a plane twice as high and wide, else empty, and its spectrum: rows
 // 0 to height of the plane's transform in y, lines along x, for which the lattice's own width suffices.
 struct SpectrumView {
-    float* lines;             // (height + 1, width / 8) lines, rows row_floats apart
+    float* lines;  // (height + 1, width / 8) lines, rows row_floats apart
     std::size_t row_floats;
-    std::size_t width;        // multiples of 16
+    std::size_t width;  // multiples of 16
     std::size_t height;
 };
 
@@ -58,8 +58,8 @@ struct FieldKernels {
 
     // Reads the lattice's interpolant at points: push[index] = slope * its gradient. Returns the sum of
     // its values.
-    double (*read)(const LatticePoint* points, std::size_t count, const float* lattice, std::size_t stride,
-                   float slope, float* push);
+    double (*read)(const LatticePoint* points, std::size_t count, const float* lattice, std::size_t stride, float slope,
+                   float* push);
 
     // Transforms the lines in `data`, with `scratch` of the same size; returns where the result is.
     float* (*transform)(const FourierPlan& plan, float* data, float* scratch);

@@ -159,8 +159,7 @@ void forward_columns(const FourierPlan& plan, const float* lattice, std::size_t 
         const Line there = load_line(result + (row == 0 ? 0 : plan.size - row) * kLineFloats);
         float* target = spectrum.lines + row * spectrum.row_floats + 2 * column;
         store_line(target, {(here.real + there.real) * 0.5f, (here.imaginary - there.imaginary) * 0.5f});
-        store_line(target + kLineFloats,
-                   {(here.imaginary + there.imaginary) * 0.5f, (there.real - here.real) * 0.5f});
+        store_line(target + kLineFloats, {(here.imaginary + there.imaginary) * 0.5f, (there.real - here.real) * 0.5f});
     }
 }
 
@@ -173,8 +172,7 @@ void backward_columns(const FourierPlan& plan, SpectrumView spectrum, std::size_
         const Line right = load_line(source + kLineFloats);
         store_line(data + row * kLineFloats, {left.imaginary + right.real, left.real - right.imaginary});
         if (row == 0 || row == spectrum.height) continue;
-        store_line(data + (plan.size - row) * kLineFloats,
-                   {right.real - left.imaginary, left.real + right.imaginary});
+        store_line(data + (plan.size - row) * kLineFloats, {right.real - left.imaginary, left.real + right.imaginary});
     }
     const float* result = run_stages<false, true>(plan, data, scratch);
     for (std::size_t row = 0; row < spectrum.height; ++row) {

@@ -306,8 +306,8 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 extern const FieldKernels field_table;  // field_kernels.cpp
 extern const Kernels table;
-const Kernels table = {PIXELSNE_ISA_NAME, &field_table, squared_distances, squared_distance, find, gaussian_weights, attraction,
-                       log_distances,     exact_repulsion,   tree_repulsion,   step};
+const Kernels table = {PIXELSNE_ISA_NAME, &field_table,  squared_distances, squared_distance, find, gaussian_weights,
+                       attraction,        log_distances, exact_repulsion,   tree_repulsion,   step};
 
 }  // namespace PIXELSNE_ISA
 }  // namespace pixelsne

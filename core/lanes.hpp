@@ -85,7 +85,8 @@ inline Floats exponential(Floats powers) {
     const Floats whole = (bounded + kRound) - kRound;
     const Floats rest = (bounded - whole) * 0.693147181f;
     const Floats series =
-        1.0f + rest * (1.0f + rest * (1.0f / 2 + rest * (1.0f / 6 + rest * (1.0f / 24 + rest * (1.0f / 120 + rest / 720)))));
+        1.0f +
+        rest * (1.0f + rest * (1.0f / 2 + rest * (1.0f / 6 + rest * (1.0f / 24 + rest * (1.0f / 120 + rest / 720)))));
     const Integers exponent = (__builtin_convertvector(whole, Integers) + 127) << 23;
     Floats scale;
     __builtin_memcpy(&scale, &exponent, sizeof(scale));

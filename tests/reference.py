@@ -170,3 +170,42 @@ def step(state, gradient, learning_rate, momentum, step_limit=np.inf):
     velocity = velocity * np.minimum(1.0, step_limit / np.maximum(length, 1e-300))
     positions = state.positions + velocity
     return State(positions - positions.mean(axis=0), velocity, gains)
+
+
+def spline(x):
+    """The quintic B-spline around 0: what a box of width 1 becomes when it is spread by it five times."""
+    knots = np.arange(7) - 3.0
+    sides = np.maximum(0.0, np.asarray(x)[..., None] - knots) ** 5
+    return sides @ np.array([1, -6, 15, -20, 15, -6, 1]) / 120
+
+
+def spline_slope(x):
+    knots = np.arange(7) - 3.0
+    sides = np.maximum(0.0, np.asarray(x)[..., None] - knots) ** 4
+    return sides @ np.array([1, -6, 15, -20, 15, -6, 1]) / 24
+
+
+def field_repulsion(positions, spacing, columns, rows):
+    """The pixel field with every weight, offset and transform written out: push and normalizer."""
+    positions = positions.astype(np.float64)
+    center = (positions.min(axis=0) + positions.max(axis=0)) / 2
+    weights, slopes, kernels = [], [], []
+    for axis, nodes in enumerate((columns, rows)):
+        places = (positions[:, axis] - center[axis]) / spacing + (nodes - 1) / 2
+        offsets = places[:, None] - np.arange(nodes)
+        weights.append(spline(offsets))
+        slopes.append(spline_slope(offsets) / spacing)
+        steps = np.minimum(np.arange(2 * nodes), 2 * nodes - np.arange(2 * nodes))
+        kernels.append((steps * spacing) ** 2)
+    spectrum = np.fft.fft2(1 / (1 + kernels[1][:, None] + kernels[0][None, :]))
+    for axis, nodes in enumerate((rows, columns)):
+        steps = np.minimum(np.arange(2 * nodes), 2 * nodes - np.arange(2 * nodes))
+        response = np.fft.fft(spline(steps.astype(np.float64)))
+        spectrum /= response[:, None] ** 2 if axis == 0 else response[None, :] ** 2
+    lattice = np.zeros((2 * rows, 2 * columns))
+    lattice[:rows, :columns] = weights[1].T @ weights[0]
+    field = np.fft.ifft2(np.fft.fft2(lattice) * spectrum).real[:rows, :columns]
+    values = np.einsum("ir,rc,ic->i", weights[1], field, weights[0])
+    by_x = np.einsum("ir,rc,ic->i", weights[1], field, slopes[0])
+    by_y = np.einsum("ir,rc,ic->i", slopes[1], field, weights[0])
+    return -0.5 * np.stack([by_x, by_y], axis=1), (values - 1).sum()

@@ -177,10 +177,10 @@ private:
     ArrayView<const float> conditional_;
     int threads_;
     ProgressToken& token_;
-    std::unique_ptr<Edge[]> edges_;      // of a wave
-    std::size_t capacity_ = 0;           // of edges_
-    std::vector<std::size_t> begins_;    // (blocks + 1) in edges_
-    std::vector<std::size_t> cursors_;   // (chunks, blocks)
+    std::unique_ptr<Edge[]> edges_;     // of a wave
+    std::size_t capacity_ = 0;          // of edges_
+    std::vector<std::size_t> begins_;   // (blocks + 1) in edges_
+    std::vector<std::size_t> cursors_;  // (chunks, blocks)
     JointAffinities joint_;
 };
 

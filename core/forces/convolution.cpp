@@ -150,9 +150,8 @@ void Convolution::apply(AlignedVector<float>& nodes, std::size_t stride, int thr
                                scratch_of(down_.plan().size));
     });
     run_chunks(view.height / kLineLanes + 1, threads, [&](std::size_t block) {
-        kernel.convolve_rows(across_.plan(), block * kLineLanes,
-                             kernel_.data() + block * (view.width + 1) * kLineLanes, view,
-                             scratch_of(across_.plan().size));
+        kernel.convolve_rows(across_.plan(), block * kLineLanes, kernel_.data() + block * (view.width + 1) * kLineLanes,
+                             view, scratch_of(across_.plan().size));
     });
     run_chunks(view.width / kColumnsPerTask, threads, [&](std::size_t task) {
         kernel.backward_columns(down_.plan(), view, task * kColumnsPerTask, nodes.data(), stride,

@@ -8,9 +8,11 @@
 namespace pixelsne {
 namespace {
 
-constexpr double kSpacing = 0.42;
-
 constexpr std::size_t kNodesPerStep = 16;
+
+// Up to here the points cost more than the nodes.
+constexpr std::size_t kNodesPerPoint = 2;
+constexpr std::size_t kManyPoints = 4 * kFewestNodes * kFewestNodes / kNodesPerPoint;
 
 // A spacing that follows the map, because the map is tiny or beyond most_nodes, moves by this factor.
 constexpr double kSpacingStep = 1.189207115002721;  // the fourth root of 2
@@ -42,27 +44,41 @@ double spacing_for(double span, std::size_t nodes) {
     return kSpacing * std::pow(kSpacingStep, std::ceil(std::log(wanted) / std::log(kSpacingStep)));
 }
 
-// Stands in for a span of zero.
+// Stands in for a span of zero; and what floats of a size cannot tell apart is no span either.
 constexpr double kSmallestSpan = 1e-12;
+constexpr double kSmallestShare = 1e-6;
+
+double span_of(float low, float high) {
+    const double size = std::max(std::abs(static_cast<double>(low)), std::abs(static_cast<double>(high)));
+    return std::max({kSmallestSpan, kSmallestShare * size, static_cast<double>(high) - low});
+}
+
+double choose_spacing(const double (&spans)[2], std::size_t points, std::size_t most_nodes) {
+    const double span = std::max(spans[0], spans[1]);
+    // A small map has a lattice of fixed size, fine as it may be.
+    const std::size_t small = points >= kManyPoints ? 2 * kFewestNodes : kFewestNodes;
+    if (nodes_for(span, kSpacing) <= small) return std::min(kSpacing, spacing_for(span, small));
+    if (nodes_for(span, kSpacing) > most_nodes) return std::max(kSpacing, spacing_for(span, most_nodes));
+    for (const double finer : {0.5, 0.7}) {
+        const double spacing = finer * kSpacing;
+        const std::size_t nodes = nodes_for(spans[0], spacing) * nodes_for(spans[1], spacing);
+        if (nodes <= kNodesPerPoint * points && nodes_for(span, spacing) <= most_nodes) return spacing;
+    }
+    return kSpacing;
+}
 
 }  // namespace
 
-FieldLattice choose_lattice(const Bounds& bounds, std::size_t most_nodes) {
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes) {
     double spans[2];
-    for (int axis = 0; axis < 2; ++axis) {
-        spans[axis] = std::max(kSmallestSpan, static_cast<double>(bounds.high[axis]) - bounds.low[axis]);
-    }
-    const double span = std::max(spans[0], spans[1]);
-    double spacing = kSpacing;
-    if (nodes_for(span, kSpacing) > most_nodes) spacing = std::max(kSpacing, spacing_for(span, most_nodes));
-    if (nodes_for(span, kSpacing) == kFewestNodes) spacing = std::min(kSpacing, spacing_for(span, kFewestNodes));
+    for (int axis = 0; axis < 2; ++axis) spans[axis] = span_of(bounds.low[axis], bounds.high[axis]);
     FieldLattice lattice;
-    lattice.spacing = spacing;
-    lattice.differences = span < kSpanOfDifferences;
+    lattice.spacing = choose_spacing(spans, points, most_nodes);
+    lattice.differences = std::max(spans[0], spans[1]) < kSpanOfDifferences;
     for (int axis = 0; axis < 2; ++axis) {
-        lattice.nodes[axis] = std::min(most_nodes, nodes_for(spans[axis], spacing));
+        lattice.nodes[axis] = std::min(most_nodes, nodes_for(spans[axis], lattice.spacing));
         const double center = (static_cast<double>(bounds.low[axis]) + bounds.high[axis]) / 2;
-        lattice.origin[axis] = center - spacing * static_cast<double>(lattice.nodes[axis] - 1) / 2;
+        lattice.origin[axis] = center - lattice.spacing * static_cast<double>(lattice.nodes[axis] - 1) / 2;
     }
     return lattice;
 }

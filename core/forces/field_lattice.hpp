@@ -1,8 +1,10 @@
-// Which lattice carries the pixel field: spacing and nodes, a pure function of the map's extent.
+// Which lattice carries the pixel field: spacing and nodes, a pure function of the map's extent and the
+// number of points.
 //
 // The kernel 1 / (1 + d2) asks for a spacing of kSpacing embedding units: quintic splines then err by
-// about 0.7 % (RMS, benchmarks/force_error.py). Sizes climb a ladder, so that the kernel's spectrum
-// changes seldom while the map grows, and a resumed run takes the same lattice.
+// about 0.7 % (RMS, benchmarks/force_error.py). Where a finer lattice costs little beside the points, it is
+// finer. Sizes climb a ladder, so that the kernel's spectrum changes seldom while the map grows, and a
+// resumed run takes the same lattice.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +17,13 @@ namespace pixelsne {
 constexpr std::size_t kFewestNodes = 32;
 constexpr std::size_t kMostNodes = 4096;
 
+constexpr double kSpacing = 0.42;  // at most, as long as the map fits
+
 struct FieldLattice {
-    double spacing;       // embedding units, the same along both axes
-    double origin[2];     // of node (0, 0)
+    double spacing;        // embedding units, the same along both axes
+    double origin[2];      // of node (0, 0)
     std::size_t nodes[2];  // columns, rows
-    bool differences;     // convolve with K - 1 instead of K
+    bool differences;      // convolve with K - 1 instead of K
 
     bool same_kernel(const FieldLattice& other) const {
         return spacing == other.spacing && nodes[0] == other.nodes[0] && nodes[1] == other.nodes[1] &&
@@ -28,6 +32,6 @@ struct FieldLattice {
 };
 
 // most_nodes: a side; where the map needs more, the spacing grows instead.
-FieldLattice choose_lattice(const Bounds& bounds, std::size_t most_nodes);
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes);
 
 }  // namespace pixelsne

@@ -7,6 +7,7 @@
 #include "../kernels.hpp"
 #include "../parallel_for.hpp"
 #include "../step.hpp"
+#include "barnes_hut.hpp"
 #include "outliers.hpp"
 
 namespace pixelsne {
@@ -25,18 +26,49 @@ constexpr std::size_t kMostSplits = 256;
 // Looking for outliers pays where the lattice is larger than this.
 constexpr std::size_t kCheapNodes = 128;
 
+// Between few points single pairs matter, and a tree is as fast.
+constexpr std::size_t kFewPoints = 2048;
+
+// Where points are this sparse, forces between them are weak and the error of the field shows; the tree is
+// hardly slower there.
+constexpr std::size_t kSparseNodesPerPoint = 12;
+
+// The tree errs by less than 1 % at this, as the field does.
+constexpr double kTheta = 0.3;
+
 }  // namespace
 
 double PixelField::repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push) {
+    const Bounds box = choose_box(positions, most_nodes, threads);
+    used_tree_ = outgrown(positions.rows);
+    return used_tree_ ? repulsion_by_tree(positions, threads, push) : repulsion_by_field(positions, box, threads, push);
+}
+
+Bounds PixelField::choose_box(Positions positions, std::size_t most_nodes, int threads) {
     Bounds box = find_bounds(positions, threads);
     for (int axis = 0; axis < 2; ++axis) {
         if (!std::isfinite(box.high[axis] - box.low[axis])) throw std::invalid_argument("positions: finite");
     }
-    lattice_ = choose_lattice(box, most_nodes);
+    lattice_ = choose_lattice(box, positions.rows, most_nodes);
     if (std::max(lattice_.nodes[0], lattice_.nodes[1]) > kCheapNodes) {
         box = box_without_outliers(positions, box, threads);
-        lattice_ = choose_lattice(box, most_nodes);
+        lattice_ = choose_lattice(box, positions.rows, most_nodes);
     }
+    return box;
+}
+
+bool PixelField::outgrown(std::size_t n) const {
+    const std::size_t nodes = lattice_.nodes[0] * lattice_.nodes[1];
+    return n < kFewPoints || lattice_.spacing > kSpacing || nodes > kSparseNodesPerPoint * n;
+}
+
+double PixelField::repulsion_by_tree(Positions positions, int threads, ArrayView<float> push) {
+    outliers_.clear();
+    tree_.build(positions, grid_around(positions, threads), Center::mass, kTheta, threads);
+    return tree_.repulsion(threads, push);
+}
+
+double PixelField::repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push) {
     convolution_.prepare(lattice_, threads);
     sort_by_band(positions, box, threads);
     deposit(threads);
@@ -56,8 +88,11 @@ void PixelField::sort_by_band(Positions positions, const Bounds& box, int thread
     const std::size_t chunks = chunk_count(n, kPointsPerChunk);
     const std::size_t kinds = bands() + 1;  // the last one: outliers
     const double scale = 1.0 / lattice_.spacing;
+    // Clamped, so that no rounding whatever can lead outside of the lattice.
     const auto place = [&](const float* position, int axis) {
-        return static_cast<float>((position[axis] - lattice_.origin[axis]) * scale);
+        const auto last = static_cast<float>(lattice_.nodes[axis] - kTaps + kTapsBelow);
+        const auto exact = static_cast<float>((position[axis] - lattice_.origin[axis]) * scale);
+        return std::clamp(exact, static_cast<float>(kTapsBelow), last);
     };
     const auto kind_of = [&](const float* position) {
         if (!inside(box, position)) return kinds - 1;
@@ -133,8 +168,7 @@ void PixelField::add_up(int threads) {
         auto unit = std::lower_bound(units_.begin(), units_.end(), from_band, begins_before);
         for (; unit != units_.end() && unit->band <= band; ++unit) {
             const std::size_t unit_row = unit->band * kBandRows;
-            const float* rows =
-                unit_rows_.data() + static_cast<std::size_t>(unit - units_.begin()) * kUnitRows * width;
+            const float* rows = unit_rows_.data() + static_cast<std::size_t>(unit - units_.begin()) * kUnitRows * width;
             for (std::size_t row = first_row; row < std::min(last_row, unit_row + kUnitRows); ++row) {
                 const float* source = rows + (row - unit_row) * width;
                 float* target = nodes_.data() + row * width;

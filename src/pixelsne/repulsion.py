@@ -21,14 +21,13 @@ Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen
 # Up to here all pairs cost less than a tree (benchmarks/force_error.py shows the times).
 EXACT_UP_TO = 2_000
 
-# The lattice of the field may have as many nodes a side as the screen has pixels, within these bounds: a
-# map outgrows the first only beyond 850 units, and the second keeps memory at half a gigabyte.
+# The lattice of the field may have as many nodes a side as the screen has pixels, within these bounds. A map
+# outgrows the first only beyond 850 units; the second keeps memory below half a gigabyte.
 FEWEST_NODES = 2048
 MOST_NODES = 4096
 
 # Up to here an exact normalizer for the final KL takes about a second.
 EXACT_NORMALIZER_UP_TO = 50_000
-FINE_THETA = 0.2
 
 
 def repel_exactly(settings: "Settings") -> Repulsion:
@@ -91,8 +90,8 @@ def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
 
 
 def best_normalizer(positions: Positions, threads: int) -> float:
-    """Z exactly, or, where all pairs would take long, by a fine tree (within about 0.2 %, see force_error.md)."""
+    """Z exactly, or, where all pairs would take long, by the field (within 0.02 %, see force_error.md)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads)
-    return _core.TreeRepulsion().barnes_hut(positions, FINE_THETA, push, threads)
+    return _core.FieldRepulsion().pixel_field(positions, MOST_NODES, push, threads)
