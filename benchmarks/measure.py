@@ -33,9 +33,13 @@ LAUNCHED_AT = "BENCHMARK_LAUNCHED_AT"
 
 
 def load(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """X and y of an npz file, rows in random order (files are often sorted), the first n of them."""
+    """X and y of an npz file, rows in random order (files are often sorted), the first n of them.
+
+    `file.npz:NAME` takes the array NAME in place of X.
+    """
+    path, _, name = path.partition(":")
     with np.load(path) as arrays:
-        values, labels = arrays["X"], arrays["y"]
+        values, labels = arrays[name or "X"], arrays["y"]
     order = np.random.default_rng(seed).permutation(len(values))[:n]
     return values[order], labels[order]
 

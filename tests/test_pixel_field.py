@@ -42,6 +42,7 @@ def line(n, span, seed=0):
 
 # A line is finer than the kernel can be sampled: forces along it cancel, and what is left shows the error.
 LARGEST_ERROR = {clumps: 0.01, line: 0.08}
+WITH_COPIES = {clumps: 0.02, line: 0.08}  # half of the points in one place pull at the rest from there
 
 
 @pytest.mark.parametrize("span", [5.0, 12.0, 30.0, 60.0])
@@ -91,7 +92,7 @@ def point_sets(draw):
     points[:copies] = points[0]
     for place in range(draw(st.integers(0, 3))):
         points[-1 - place % n] = np.random.default_rng(seed + place).normal(size=2) * 10 ** draw(st.floats(0, 6))
-    return points + np.float32(draw(st.sampled_from([0.0, 0.0, 100.0])) * span), LARGEST_ERROR[shape]
+    return points + np.float32(draw(st.sampled_from([0.0, 0.0, 100.0])) * span), WITH_COPIES[shape]
 
 
 @settings(max_examples=150, deadline=None)

@@ -10,9 +10,16 @@ namespace {
 
 constexpr std::size_t kNodesPerStep = 16;
 
-// Up to here the points cost more than the nodes.
-constexpr std::size_t kNodesPerPoint = 2;
-constexpr std::size_t kManyPoints = 4 * kFewestNodes * kFewestNodes / kNodesPerPoint;
+// With this many points 64 x 64 nodes cost little.
+constexpr std::size_t kManyPoints = 2048;
+
+// The first that fits is taken. Up to two nodes a point, the points cost more than the nodes, which may as
+// well be finer. Where points are sparse, forces are weak and the error shows: there, too, nodes are finer.
+struct SpacingChoice {
+    double share;  // of kSpacing
+    std::size_t nodes_per_point;
+};
+constexpr SpacingChoice kChoices[] = {{0.5, 2}, {0.7, 2}, {1.0, 8}, {0.8, 64}};
 
 // A spacing that follows the map, because the map is tiny or beyond most_nodes, moves by this factor.
 constexpr double kSpacingStep = 1.189207115002721;  // the fourth root of 2
@@ -59,10 +66,10 @@ double choose_spacing(const double (&spans)[2], std::size_t points, std::size_t 
     const std::size_t small = points >= kManyPoints ? 2 * kFewestNodes : kFewestNodes;
     if (nodes_for(span, kSpacing) <= small) return std::min(kSpacing, spacing_for(span, small));
     if (nodes_for(span, kSpacing) > most_nodes) return std::max(kSpacing, spacing_for(span, most_nodes));
-    for (const double finer : {0.5, 0.7}) {
-        const double spacing = finer * kSpacing;
+    for (const SpacingChoice& choice : kChoices) {
+        const double spacing = choice.share * kSpacing;
         const std::size_t nodes = nodes_for(spans[0], spacing) * nodes_for(spans[1], spacing);
-        if (nodes <= kNodesPerPoint * points && nodes_for(span, spacing) <= most_nodes) return spacing;
+        if (nodes <= choice.nodes_per_point * points && nodes_for(span, spacing) <= most_nodes) return spacing;
     }
     return kSpacing;
 }

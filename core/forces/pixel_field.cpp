@@ -29,9 +29,8 @@ constexpr std::size_t kCheapNodes = 128;
 // Between few points single pairs matter, and a tree is as fast.
 constexpr std::size_t kFewPoints = 2048;
 
-// Where points are this sparse, forces between them are weak and the error of the field shows; the tree is
-// hardly slower there.
-constexpr std::size_t kSparseNodesPerPoint = 12;
+// Where points are sparser than this, the tree is faster (benchmarks/force_error.py).
+constexpr std::size_t kSparseNodesPerPoint = 32;
 
 // The tree errs by less than 1 % at this, as the field does.
 constexpr double kTheta = 0.3;

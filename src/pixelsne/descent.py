@@ -94,6 +94,7 @@ class Descent:
     ) -> None:
         self.settings = settings
         self.positions = positions
+        self.paces = plan(settings, len(positions))
         self.order = order  # the input row at each place, where these differ
         self.iteration = 0
         self.normalizer = math.inf  # of the last iteration
@@ -110,7 +111,7 @@ class Descent:
         self._last_look = self.screen.place(positions[self._sampled])
 
     def __iter__(self) -> Iterator[Snapshot]:
-        for pace in plan(self.settings, len(self.positions)):
+        for pace in self.paces:
             self._iterate(pace)
             kl, moved = self._look()
             yield self._snapshot(pace, kl, moved)

@@ -69,6 +69,5 @@ def plan(settings: Settings, n: int) -> list[Pace]:
     exaggerations += falling(settings.early_exaggeration, settings.exaggeration, fall)
     paces = [Pace("early", value, early_momentum, early_rate or automatic_rate(n, value)) for value in exaggerations]
     rate = late_rate or automatic_rate(n, settings.exaggeration)
-    for step in range(settings.max_iter - len(paces)):
-        paces.append(Pace("late", settings.exaggeration, late_momentum(settings, step), rate))
-    return paces
+    late = range(settings.max_iter - len(paces))
+    return paces + [Pace("late", settings.exaggeration, late_momentum(settings, step), rate) for step in late]
