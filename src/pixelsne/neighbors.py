@@ -1,5 +1,6 @@
 """The nearest neighbors of every point, by one of several searches."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,6 +27,26 @@ class ForestEffort:
     reach: int = 30  # neighbors of neighbors looked at: reach x reach a point
 
 
+@dataclass(frozen=True)
+class ClusterEffort:
+    """How hard `clusters` tries. benchmarks/neighbors.py shows what choose_effort reaches."""
+
+    size: int  # points in a cluster, about
+    probes: int  # clusters a point is compared with
+    choice: int  # clusters around its own among which a point chooses those
+    reach: int  # neighbors of neighbors looked at in the end: reach x reach a point; 0 for none
+
+
+# Up to here, more probes find as much in the same time as the neighbors of neighbors do.
+EXPLORE_ABOVE = 200_000
+
+
+def choose_effort(n: int, k: int) -> ClusterEffort:
+    """A smaller share of all clusters the more there are; more for many neighbors, since they lie farther away."""
+    probes = round(12 + 0.045 * math.sqrt(n) * (1 + k / 270))
+    return ClusterEffort(size=256, probes=probes, choice=3 * probes, reach=20 if n > EXPLORE_ABOVE else 0)
+
+
 Search = Callable[[Points, int, int, _core.ProgressToken, int], tuple[NDArray[np.int32], NDArray[np.float32]]]
 
 
@@ -44,20 +65,31 @@ def search_forest(
     )
 
 
+def search_clusters(
+    points: Points, k: int, seed: int, token: _core.ProgressToken, threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    effort = choose_effort(len(points), k)
+    return _core.cluster_neighbors(
+        points, k, seed, effort.size, effort.probes, effort.choice, effort.reach, token, threads
+    )
+
+
 SEARCHES: dict[str, Search] = {
     "exact": search_exact,
     "vp-tree": _core.vp_tree_neighbors,
     "rp-forest": search_forest,
+    "clusters": search_clusters,
 }
 
-# Below this many points comparing all with all is faster than the forest (benchmarks/neighbors.py).
-EXACT_UP_TO = 30_000
+# Comparing all with all is as fast up to about 3,000 points, whatever d and k are, and still takes less
+# than half a second here (benchmarks/neighbors.py).
+EXACT_UP_TO = 5_000
 
 
 def choose_search(name: str, n: int) -> str:
     if name != "auto":
         return name
-    return "exact" if n <= EXACT_UP_TO else "rp-forest"
+    return "exact" if n <= EXACT_UP_TO else "clusters"
 
 
 def find_neighbors(
