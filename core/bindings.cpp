@@ -308,16 +308,17 @@ void bind_neighbors(nb::module_& module) {
         "threads"_a);
     module.def(
         "cluster_neighbors",
-        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size, std::size_t probes,
-           std::size_t choice, std::size_t reach, ProgressToken& token, int threads) {
+        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size, double recall,
+           std::size_t probes, std::size_t reach, ProgressToken& token, int threads) {
             require(size >= 1, "size: 1 or more");
+            require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
             require(probes >= 1, "probes: 1 or more");
-            const ClusterSettings settings{seed, size, probes, choice, reach};
+            const ClusterSettings settings{seed, size, recall, probes, reach};
             return find_neighbors(points, k, [&](Points rows, NeighborTable table) {
                 find_cluster_neighbors(rows, settings, threads, token, table);
             });
         },
-        "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "probes"_a, "choice"_a, "reach"_a, "token"_a, "threads"_a);
+        "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "token"_a, "threads"_a);
 }
 
 void bind_forces(nb::module_& module) {

@@ -107,7 +107,7 @@ def test_recall_on_clusters(method, n, d, k):
 
 def search_clusters(points, k, **changes):
     """The core's search with small clusters, so that few points make many; unless changed, it probes all."""
-    effort = {"seed": 0, "size": 40, "probes": len(points), "choice": len(points), "reach": 0} | changes
+    effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0} | changes
     return _core.cluster_neighbors(points, k, **effort, token=_core.ProgressToken(), threads=2)
 
 
@@ -137,11 +137,19 @@ def test_clusters_tell_near_from_far_at_a_distance_from_the_origin():
     np.testing.assert_allclose(search_clusters(points, 20)[1], true, rtol=1e-3)
 
 
+@pytest.mark.parametrize("wanted", [0.7, 0.9, 0.98])
+def test_clusters_reach_the_recall_wanted(wanted):
+    """To what 192 points can tell about all of them; at most that, too, since more would cost time."""
+    points = make_points("normal", 3000, 12, seed=4)
+    found = recall(search_clusters(points, 20, recall=wanted)[0], nearest(points, 20)[0])
+    assert wanted - 0.04 < found < wanted + 0.08
+
+
 def test_exploring_finds_what_probing_missed():
     points = make_points("normal", 3000, 12, seed=4)
     truth = nearest(points, 20)[0]
     plain, explored = (
-        recall(search_clusters(points, 20, probes=4, choice=20, reach=reach)[0], truth) for reach in (0, 15)
+        recall(search_clusters(points, 20, recall=0.999, probes=4, reach=reach)[0], truth) for reach in (0, 15)
     )
     assert explored > plain + 0.1
 
@@ -149,7 +157,7 @@ def test_exploring_finds_what_probing_missed():
 @pytest.mark.parametrize("kind", ["duplicates", "constant", "line", "outlier"])
 def test_clusters_too_small_for_k_are_joined_by_more(kind):
     points = make_points(kind, 500, 4, seed=2)
-    indices, distances = search_clusters(points, 150, size=5, probes=1, choice=1, reach=3)
+    indices, distances = search_clusters(points, 150, size=5, probes=1, reach=3)
     check_contract(points, 150, Neighbors(indices, distances))
 
 

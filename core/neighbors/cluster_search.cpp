@@ -40,7 +40,7 @@ public:
             lists_[query].start(k_);
         }
         panels_.compare(cluster, begin, everyone_, lists_, room_);
-        probes_.choose(sorted_, cluster, begin, end, takers_);
+        probes_.choose(cluster, begin, end, takers_);
         for (std::size_t rank = 0; rank < takers_.size(); ++rank) {
             if (takers_[rank].empty()) continue;
             panels_.compare(probes_.around(cluster)[rank], begin, takers_[rank], lists_, room_);
@@ -109,17 +109,20 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
                             NeighborTable table) {
     const std::size_t n = points.rows;
     const std::size_t k = table.k();
-    token.expect((settings.reach > 0 ? 3 : 2) * n);
+    token.expect(3 * n);
     const Clusters clusters = find_clusters(points, settings.size, settings.seed, threads, token);
     const std::vector<float> gathered = gather_rows(points, clusters.order, threads);
     const Points sorted{gathered.data(), n, points.columns};
     KeyRows rows;
     {
         const ClusterPanels panels(sorted, clusters.begin, threads, token);
-        ClusterProbes probes(clusters, panels.centers(), settings.probes, settings.choice, k, threads, token);
+        ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.probes, k, threads, token);
         rows = compare_clusters(sorted, clusters, panels, probes, k, threads, token);
-        if (settings.reach > 0)
+        if (settings.reach > 0 && !probes.suffice()) {
             explore_other_clusters(sorted, clusters, probes, k, settings.reach, threads, token, rows);
+        } else {
+            token.advance(n);
+        }
     }
     write_table(clusters, threads, rows, table);
 }

@@ -12,9 +12,9 @@ namespace pixelsne {
 struct ClusterSettings {
     std::uint64_t seed;
     std::size_t size;    // points in a cluster, about
-    std::size_t probes;  // clusters a point is compared with, its own included
-    std::size_t choice;  // clusters around its own among which a point chooses its nearest
-    std::size_t reach;   // neighbors of neighbors looked at in the end: reach x reach a point; 0: none
+    double recall;       // share of the neighbors wanted; decides how many clusters a point is compared with,
+    std::size_t probes;  // its own included, but this many at most
+    std::size_t reach;   // where that is too few: neighbors of neighbors, reach x reach a point; 0: none
 };
 
 void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,

@@ -18,7 +18,7 @@ constexpr double kMostParts = 128.0;
 // Where k-means peels off outlier after outlier, dividing would go on too long.
 constexpr std::size_t kDeepest = 12;
 
-// Each refinement adds to the recall of a search what dozens of probes would add; after four it is little.
+// Each round adds to the recall what several probes would; after the fourth it is little.
 constexpr std::size_t kRefinements = 4;
 constexpr std::size_t kClustersAround = 40;
 constexpr std::size_t kClustersPerChunk = 16;

@@ -1,6 +1,7 @@
 // Points in clusters of about one size, found by dividing them again and again with k-means.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct Clusters {
     std::vector<std::uint32_t> begin;  // (clusters + 1) where each starts in `order`
 
     std::size_t count() const { return begin.size() - 1; }
+    std::size_t cluster_of(std::size_t place) const {
+        return static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), place) - begin.begin()) - 1;
+    }
     std::size_t size(std::size_t cluster) const { return begin[cluster + 1] - begin[cluster]; }
 };
 

@@ -31,20 +31,15 @@ class ForestEffort:
 class ClusterEffort:
     """How hard `clusters` tries. benchmarks/neighbors.py shows what choose_effort reaches."""
 
-    size: int  # points in a cluster, about
-    probes: int  # clusters a point is compared with
-    choice: int  # clusters around its own among which a point chooses those
-    reach: int  # neighbors of neighbors looked at in the end: reach x reach a point; 0 for none
+    probes: int  # clusters a point is compared with at most, its own included
+    size: int = 256  # points in a cluster, about
+    recall: float = 0.98  # reached with fewer probes where that is possible
+    reach: int = 20  # where it is not: neighbors of neighbors looked at, reach x reach a point
 
 
-# Up to here, more probes find as much in the same time as the neighbors of neighbors do.
-EXPLORE_ABOVE = 200_000
-
-
-def choose_effort(n: int, k: int) -> ClusterEffort:
-    """A smaller share of all clusters the more there are; more for many neighbors, since they lie farther away."""
-    probes = round(12 + 0.045 * math.sqrt(n) * (1 + k / 270))
-    return ClusterEffort(size=256, probes=probes, choice=3 * probes, reach=20 if n > EXPLORE_ABOVE else 0)
+def choose_effort(n: int) -> ClusterEffort:
+    """The more clusters there are, the smaller the share of them that a point can afford to be compared with."""
+    return ClusterEffort(probes=round(30 + 0.04 * math.sqrt(n)))
 
 
 Search = Callable[[Points, int, int, _core.ProgressToken, int], tuple[NDArray[np.int32], NDArray[np.float32]]]
@@ -68,9 +63,9 @@ def search_forest(
 def search_clusters(
     points: Points, k: int, seed: int, token: _core.ProgressToken, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    effort = choose_effort(len(points), k)
+    effort = choose_effort(len(points))
     return _core.cluster_neighbors(
-        points, k, seed, effort.size, effort.probes, effort.choice, effort.reach, token, threads
+        points, k, seed, effort.size, effort.recall, effort.probes, effort.reach, token, threads
     )
 
 
