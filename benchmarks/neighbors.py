@@ -1,33 +1,75 @@
-"""Recall and time of the neighbor searches: `neighbors.py DATA.npz [k] [n ...]`."""
+"""Recall and time of the neighbor searches, and of faiss if it is there: `neighbors.py DATA.npz [k] [n ...]`.
 
+Recall is the share of the true neighbors found for a thousand random points, whose true neighbors are
+computed here. THREADS in the environment sets the number of threads, 2 unless told.
+"""
+
+import importlib.util
+import os
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from measure import Clock, Rows, load_points, save
+from measure import Clock, Rows, in_own_process, load_points, save
 from pixelsne.neighbors import find_neighbors
 
+THREADS = int(os.environ.get("THREADS", "2"))
+MOST_FOR_ALL_PAIRS = 100_000
+ROWS_AT_ONCE = 50
 
-def recall(found: np.ndarray, truth: np.ndarray) -> float:
-    """Share of the true neighbors found, over a thousand rows."""
-    rows = np.linspace(0, len(truth) - 1, min(len(truth), 1000)).astype(int)
-    return float(np.mean([len(np.intersect1d(found[row], truth[row])) for row in rows]) / truth.shape[1])
+
+def true_neighbors(points: NDArray[np.float32], rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    norms = np.square(points, dtype=np.float64).sum(axis=1)
+    truth = []
+    for block in np.array_split(rows, max(1, len(rows) // ROWS_AT_ONCE)):
+        squared = norms - 2.0 * (points[block] @ points.T)
+        squared[np.arange(len(block)), block] = np.inf
+        truth.append(np.argpartition(squared, k - 1, axis=1)[:, :k])
+    return np.concatenate(truth)
+
+
+def recall(found: NDArray[np.int32], truth: NDArray[np.int64]) -> float:
+    return float(np.mean([len(np.intersect1d(*pair)) for pair in zip(found, truth, strict=True)]) / truth.shape[1])
+
+
+def measure_own(points: NDArray[np.float32], k: int, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> Rows:
+    few = len(points) <= MOST_FOR_ALL_PAIRS
+    measured: Rows = []
+    for method in ("exact", "vp-tree", "rp-forest", "clusters") if few else ("rp-forest", "clusters"):
+        with Clock() as clock:
+            found = find_neighbors(points, k, method, 0, THREADS).indices
+        measured.append({"search": method, "seconds": clock.seconds, "recall": recall(found[rows], truth)})
+    return measured
+
+
+def measure_faiss(points: NDArray[np.float32], k: int, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> Rows:
+    """Its lists hold the point itself, usually first; k others of k + 1 are counted."""
+    if importlib.util.find_spec("faiss") is None:
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/points.npy", points)
+        np.save(f"{folder}/points.rows.npy", rows)
+        script = str(Path(__file__).with_name("faiss_search.py"))
+        measured: Rows = in_own_process(script, f"{folder}/points.npy", k, THREADS, f"{folder}/found.npz")["rows"]
+        with np.load(f"{folder}/found.npz") as found:
+            return [row | {"recall": recall(found[row["search"]], truth)} for row in measured]
 
 
 def main(path: str, k: int, sizes: list[int]) -> None:
-    rows: Rows = []
+    table: Rows = []
     for n in sizes:
         points, _ = load_points(path, n)
-        truth = None
-        for method in ("exact", "vp-tree", "rp-forest"):
-            with Clock() as clock:
-                found = find_neighbors(points, k, method, 0, 2).indices
-            truth = found if truth is None else truth
-            rows.append({"n": n, "k": k, "search": method, "seconds": clock.seconds, "recall": recall(found, truth)})
-            print(rows[-1], flush=True)
-    save("neighbors", "Neighbor searches on MNIST (PCA 50), 2 threads", rows)
+        rows = np.random.default_rng(1).choice(n, min(n, 1000), replace=False)
+        truth = true_neighbors(points, rows, k)
+        for measured in (measure_own, measure_faiss):
+            table += [{"n": n, "k": k} | row for row in measured(points, k, rows, truth)]
+            print(*table, sep="\n", flush=True)
+    save("neighbors", f"Neighbor searches on {Path(path).stem} (PCA 50), {THREADS} threads", table)
 
 
 if __name__ == "__main__":
     given = [int(argument) for argument in sys.argv[2:]]
-    main(sys.argv[1], given[0] if given else 150, given[1:] or [2_000, 5_000, 10_000, 20_000, 40_000, 70_000])
+    main(sys.argv[1], given[0] if given else 90, given[1:] or [2_000, 5_000, 10_000, 20_000, 40_000, 70_000])

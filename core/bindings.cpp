@@ -21,6 +21,7 @@
 #include "forces/pixel_field.hpp"
 #include "forces/pixel_quadtree.hpp"
 #include "kernels.hpp"
+#include "neighbors/cluster_search.hpp"
 #include "neighbors/exact.hpp"
 #include "neighbors/random_projection_forest.hpp"
 #include "neighbors/vantage_point_tree.hpp"
@@ -323,6 +324,19 @@ void bind_neighbors(nb::module_& module) {
         },
         "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a, "candidates"_a, "rounds"_a, "reach"_a, "token"_a,
         "threads"_a);
+    module.def(
+        "cluster_neighbors",
+        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size, double recall,
+           std::size_t probes, std::size_t reach, ProgressToken& token, int threads) {
+            require(size >= 1, "size: 1 or more");
+            require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
+            require(probes >= 1, "probes: 1 or more");
+            const ClusterSettings settings{seed, size, recall, probes, reach};
+            return find_neighbors(points, k, [&](Points rows, NeighborTable table) {
+                find_cluster_neighbors(rows, settings, threads, token, table);
+            });
+        },
+        "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "token"_a, "threads"_a);
 }
 
 void bind_forces(nb::module_& module) {

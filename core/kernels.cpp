@@ -42,6 +42,37 @@ void squared_distances(const float* const* queries, const float* panel, std::siz
     }
 }
 
+void products(const float* queries, const float* panel, std::size_t dimensions, const float* bounds, float* out,
+              std::uint32_t* within) {
+    constexpr std::size_t kVectors = kPanelPoints / kLanes;
+    Floats sums[kTileQueries][kVectors];
+    for (auto& row : sums) {
+        for (std::size_t part = 0; part < kVectors; ++part) row[part] = load(panel + part * kLanes);
+    }
+    for (std::size_t axis = 0; axis < dimensions; ++axis) {
+        Floats points[kVectors];
+        for (std::size_t part = 0; part < kVectors; ++part) {
+            points[part] = load(panel + (axis + 1) * kPanelPoints + part * kLanes);
+        }
+        for (std::size_t query = 0; query < kTileQueries; ++query) {
+            for (std::size_t part = 0; part < kVectors; ++part) {
+                sums[query][part] += points[part] * queries[query * dimensions + axis];
+            }
+        }
+    }
+    for (std::size_t query = 0; query < kTileQueries; ++query) {
+        std::uint32_t bits = 0;
+        for (std::size_t part = 0; part < kVectors; ++part) {
+            bits |= lane_bits(sums[query][part] >= bounds[query]) << (part * kLanes);
+        }
+        within[query] = bits;
+        if (bits == 0) continue;
+        for (std::size_t part = 0; part < kVectors; ++part) {
+            store(out + query * kPanelPoints + part * kLanes, sums[query][part]);
+        }
+    }
+}
+
 float squared_distance(const float* first, const float* second, std::size_t dimensions) {
     Floats sums = {};
     std::size_t axis = 0;
@@ -49,8 +80,7 @@ float squared_distance(const float* first, const float* second, std::size_t dime
         const Floats difference = load(first + axis) - load(second + axis);
         sums += difference * difference;
     }
-    float total = 0.0f;
-    for (int lane = 0; lane < kLanes; ++lane) total += sums[lane];
+    float total = pairwise_sum(sums);
     for (; axis < dimensions; ++axis) {
         const float difference = first[axis] - second[axis];
         total += difference * difference;
@@ -87,6 +117,18 @@ void gaussian_weights(const float* gaps, std::size_t k, float precision, float* 
     sums[0] = sum(total);
     sums[1] = sum(first);
     sums[2] = sum(second);
+}
+
+void distances_to_rows(const float* query, const float* rows, std::size_t dimensions, const std::uint32_t* places,
+                       std::size_t count, float* out) {
+    constexpr std::size_t kAhead = 8;  // rows asked for before they are needed
+    for (std::size_t place = 0; place < count; ++place) {
+        if (place + kAhead < count) {
+            const float* later = rows + places[place + kAhead] * dimensions;
+            for (std::size_t axis = 0; axis < dimensions; axis += 16) __builtin_prefetch(later + axis);
+        }
+        out[place] = squared_distance(query, rows + places[place] * dimensions, dimensions);
+    }
 }
 
 // Hands a row's edges to visit(values, dx, dy), kLanes at a time; the rest is filled up with edges of
@@ -306,8 +348,19 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 extern const FieldKernels field_table;  // field_kernels.cpp
 extern const Kernels table;
-const Kernels table = {PIXELSNE_ISA_NAME, &field_table,  squared_distances, squared_distance, find, gaussian_weights,
-                       attraction,        log_distances, exact_repulsion,   tree_repulsion,   step};
+const Kernels table = {PIXELSNE_ISA_NAME,
+                       &field_table,
+                       squared_distances,
+                       products,
+                       distances_to_rows,
+                       squared_distance,
+                       find,
+                       gaussian_weights,
+                       attraction,
+                       log_distances,
+                       exact_repulsion,
+                       tree_repulsion,
+                       step};
 
 }  // namespace PIXELSNE_ISA
 }  // namespace pixelsne

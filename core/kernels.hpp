@@ -55,6 +55,17 @@ struct Kernels {
     void (*squared_distances)(const float* const* queries, const float* panel, std::size_t dimensions,
                               const float* limits, float* out, bool* any_within);
 
+    // The same comparison at half the arithmetic, as a product: queries (6, d); panel (1 + d, 16), whose
+    // first row holds -|p|^2 / 2 and minus infinity where there is no point; out (6, 16) receives
+    // q.p - |p|^2 / 2 = (|q|^2 - |q - p|^2) / 2. Bit p of within[q] tells whether out reaches bounds[q];
+    // a row of out without such a bit is not written.
+    void (*products)(const float* queries, const float* panel, std::size_t dimensions, const float* bounds, float* out,
+                     std::uint32_t* within);
+
+    // out[i] = the squared distance of the query to row places[i] of rows (n, d).
+    void (*distances_to_rows)(const float* query, const float* rows, std::size_t dimensions,
+                              const std::uint32_t* places, std::size_t count, float* out);
+
     float (*squared_distance)(const float* first, const float* second, std::size_t dimensions);
 
     // Where `value` stands among the k of a row, or -1.

@@ -50,6 +50,30 @@ inline Integers lane_numbers() {
     return numbers;
 }
 
+// Bit l: whether lane l of the mask is set.
+inline std::uint32_t lane_bits(Integers mask) {
+#if defined(__AVX512F__)
+    return static_cast<std::uint32_t>(_mm512_movepi32_mask((__m512i)mask));
+#elif defined(__AVX2__)
+    return static_cast<std::uint32_t>(_mm256_movemask_ps((__m256)mask));
+#else
+    std::uint32_t bits = 0;
+    for (int lane = 0; lane < kLanes; ++lane) bits |= (static_cast<std::uint32_t>(mask[lane]) & 1u) << lane;
+    return bits;
+#endif
+}
+
+// The sum of the lanes by halves, which takes a few shuffles where adding them in order takes one wait
+// per lane.
+inline float pairwise_sum(Floats values) {
+    typedef float Quarter __attribute__((vector_size(16)));
+    Quarter parts[kLanes / 4];
+    __builtin_memcpy(parts, &values, sizeof(values));
+    Quarter total = parts[0];
+    for (int part = 1; part < kLanes / 4; ++part) total += parts[part];
+    return (total[0] + total[2]) + (total[1] + total[3]);
+}
+
 // Lanes added in order, in double.
 inline double sum(Floats values) {
     double total = 0.0;

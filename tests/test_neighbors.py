@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelsne import _core
-from pixelsne.neighbors import SEARCHES, choose_search, find_neighbors
+from pixelsne.neighbors import SEARCHES, Neighbors, choose_search, find_neighbors
 from reference import nearest
 
 EXACT_SEARCHES = ["exact", "vp-tree"]
+APPROXIMATE_SEARCHES = ["rp-forest", "clusters"]
 
 
 def make_points(kind, n, d, seed):
@@ -87,19 +88,84 @@ def test_vp_tree_equals_exact_on_the_digits(digits):
     assert recall(tree.indices, exact.indices) > 0.9999
 
 
-def test_rp_forest_recall_on_the_digits(digits):
+@pytest.mark.parametrize("method", APPROXIMATE_SEARCHES)
+def test_recall_on_the_digits(method, digits):
     points = digits[0].astype(np.float32)
     truth = find_neighbors(points, 90, "exact", 0, 2).indices
-    assert recall(find_neighbors(points, 90, "rp-forest", 0, 2).indices, truth) >= 0.95
+    assert recall(find_neighbors(points, 90, method, 0, 2).indices, truth) >= 0.95
 
 
+@pytest.mark.parametrize("method", APPROXIMATE_SEARCHES)
 @pytest.mark.parametrize(("n", "d", "k"), [(20_000, 50, 30), (10_000, 8, 15)])
-def test_rp_forest_recall_on_clusters(n, d, k):
+def test_recall_on_clusters(method, n, d, k):
     rng = np.random.default_rng(2)
     centers = rng.normal(0, 2, (50, d))
     points = (centers[rng.integers(0, 50, n)] + rng.normal(0, 1, (n, d))).astype(np.float32)
     truth = find_neighbors(points, k, "exact", 0, 2).indices
-    assert recall(find_neighbors(points, k, "rp-forest", 0, 2).indices, truth) >= 0.95
+    assert recall(find_neighbors(points, k, method, 0, 2).indices, truth) >= 0.95
+
+
+def search_clusters(points, k, **changes):
+    """The core's search with small clusters, so that few points make many; unless changed, it probes all."""
+    effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0} | changes
+    return _core.cluster_neighbors(points, k, **effort, token=_core.ProgressToken(), threads=2)
+
+
+@pytest.mark.parametrize("kind", ["normal", "line", "outlier"])
+@pytest.mark.parametrize("d", [1, 7, 16, 50])
+def test_clusters_agree_with_the_slow_twin_when_all_are_probed(kind, d):
+    """The products stand for differences: the same neighbors, and distances as precise."""
+    points = make_points(kind, 900, d, seed=d)
+    indices, distances = search_clusters(points, 30)
+    true_indices, true = nearest(points, 30)
+    np.testing.assert_allclose(distances, true, rtol=1e-4, atol=1e-6 * np.abs(points).max())
+    if kind == "normal":
+        assert recall(indices, true_indices) > 0.999
+
+
+def test_clusters_tell_near_from_far_within_a_tight_group():
+    """Groups a ten-thousandth as wide as their distances: products alone would be all noise here."""
+    rng = np.random.default_rng(0)
+    points = (rng.integers(0, 2, (600, 6)) + rng.normal(0, 1e-4, (600, 6))).astype(np.float32)
+    _, distances = search_clusters(points, 3, size=300)
+    np.testing.assert_allclose(distances, nearest(points, 3)[1], rtol=2e-3)
+
+
+def test_clusters_tell_near_from_far_at_a_distance_from_the_origin():
+    points = make_points("normal", 800, 10, seed=1) + np.float32(1000)
+    _, true = nearest(points, 20)
+    np.testing.assert_allclose(search_clusters(points, 20)[1], true, rtol=1e-3)
+
+
+@pytest.mark.parametrize("wanted", [0.7, 0.9, 0.98])
+def test_clusters_reach_the_recall_wanted(wanted):
+    """To what 192 points can tell about all of them; at most that, too, since more would cost time."""
+    points = make_points("normal", 3000, 12, seed=4)
+    found = recall(search_clusters(points, 20, recall=wanted)[0], nearest(points, 20)[0])
+    assert wanted - 0.04 < found < wanted + 0.08
+
+
+def test_exploring_finds_what_probing_missed():
+    points = make_points("normal", 3000, 12, seed=4)
+    truth = nearest(points, 20)[0]
+    plain, explored = (
+        recall(search_clusters(points, 20, recall=0.999, probes=4, reach=reach)[0], truth) for reach in (0, 15)
+    )
+    assert explored > plain + 0.1
+
+
+@pytest.mark.parametrize("kind", ["duplicates", "constant", "line", "outlier"])
+def test_clusters_too_small_for_k_are_joined_by_more(kind):
+    points = make_points(kind, 500, 4, seed=2)
+    indices, distances = search_clusters(points, 150, size=5, probes=1, reach=3)
+    check_contract(points, 150, Neighbors(indices, distances))
+
+
+def test_more_duplicates_than_neighbors():
+    points = np.repeat(make_points("normal", 40, 9, seed=0), 100, axis=0)
+    found = find_neighbors(points, 30, "clusters", 0, 2)
+    check_contract(points, 30, found)
+    assert (found.distances == 0).all()
 
 
 @pytest.mark.parametrize("method", SEARCHES)
@@ -135,6 +201,6 @@ def test_progress_never_passes_one(method, clusters):
     assert 0.3 < token.fraction <= 1.0
 
 
-def test_auto_is_exact_for_few_points_and_a_forest_for_many():
+def test_auto_is_exact_for_few_points_and_clusters_for_many():
     assert choose_search("auto", 1000) == "exact"
-    assert choose_search("auto", 1_000_000) == "rp-forest"
+    assert choose_search("auto", 1_000_000) == "clusters"

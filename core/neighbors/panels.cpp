@@ -32,7 +32,8 @@ void offer_panel(const float* distances, const std::uint32_t* indices, std::uint
 
 void Panels::pack(Points points, const std::vector<std::uint32_t>& rows, int threads) {
     count_ = chunk_count(rows.size(), kPanelPoints);
-    values_.resize(count_ * points.columns * kPanelPoints);
+    floats_ = points.columns * kPanelPoints;
+    values_.resize(count_ * floats_);
     indices_.resize(count_ * kPanelPoints);
     parallel_for(count_, 64, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t panel = begin; panel < end; ++panel) {

@@ -20,6 +20,7 @@ public:
     void pack(Points points, const std::vector<std::uint32_t>& rows, int threads);
 
     std::size_t count() const { return count_; }
+    const float* values(std::size_t panel) const { return values_.data() + panel * floats_; }  // (d, 16)
 
     // queries: rows of `points`, one list each. A query is not offered to itself.
     void compare(Points points, const std::uint32_t* queries, std::size_t query_count, std::size_t first_panel,
@@ -27,6 +28,7 @@ public:
 
 private:
     std::size_t count_ = 0;
+    std::size_t floats_ = 0;              // of one panel
     AlignedVector<float> values_;         // (panels, d, 16)
     std::vector<std::uint32_t> indices_;  // (panels, 16)
 };

@@ -40,6 +40,17 @@ def rp_forest_neighbors(
     token: ProgressToken,
     threads: int,
 ) -> tuple[Indices, Floats]: ...
+def cluster_neighbors(
+    points: Floats,
+    k: int,
+    seed: int,
+    size: int,
+    recall: float,
+    probes: int,
+    reach: int,
+    token: ProgressToken,
+    threads: int,
+) -> tuple[Indices, Floats]: ...
 
 # distances (n, k) -> conditional affinities (n, k), rows sum to 1
 def conditional_affinities(

@@ -42,8 +42,9 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         warning where there are too few points.
     n_neighbors : int, "all" or None, default=None
         Neighbors looked up for each point; None is three times the perplexity.
-    neighbors : {"auto", "exact", "vp-tree", "rp-forest"}, default="auto"
-        The search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" finds nearly all.
+    neighbors : {"auto", "exact", "vp-tree", "rp-forest", "clusters"}, default="auto"
+        The search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" and the faster
+        "clusters" find nearly all.
     repulsion : {"auto", "exact", "barnes-hut", "pixel-tree", "pixel-field"}, default="auto"
         The method for the forces between all points: all pairs (t-SNE), a quadtree over the data (BH-SNE),
         a quadtree whose leaves are pixels (PixelSNE), or a convolution of the pixel lattice. "auto" takes

@@ -1,5 +1,6 @@
 """The nearest neighbors of every point, by one of several searches."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,6 +27,21 @@ class ForestEffort:
     reach: int = 30  # neighbors of neighbors looked at: reach x reach a point
 
 
+@dataclass(frozen=True)
+class ClusterEffort:
+    """How hard `clusters` tries. benchmarks/neighbors.py shows what choose_effort reaches."""
+
+    probes: int  # clusters a point is compared with at most, its own included
+    size: int = 256  # points in a cluster, about
+    recall: float = 0.98  # reached with fewer probes where that is possible
+    reach: int = 20  # where it is not: neighbors of neighbors looked at, reach x reach a point
+
+
+def choose_effort(n: int) -> ClusterEffort:
+    """The more clusters there are, the smaller the share of them that a point can afford to be compared with."""
+    return ClusterEffort(probes=round(30 + 0.04 * math.sqrt(n)))
+
+
 Search = Callable[[Points, int, int, _core.ProgressToken, int], tuple[NDArray[np.int32], NDArray[np.float32]]]
 
 
@@ -44,20 +60,31 @@ def search_forest(
     )
 
 
+def search_clusters(
+    points: Points, k: int, seed: int, token: _core.ProgressToken, threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    effort = choose_effort(len(points))
+    return _core.cluster_neighbors(
+        points, k, seed, effort.size, effort.recall, effort.probes, effort.reach, token, threads
+    )
+
+
 SEARCHES: dict[str, Search] = {
     "exact": search_exact,
     "vp-tree": _core.vp_tree_neighbors,
     "rp-forest": search_forest,
+    "clusters": search_clusters,
 }
 
-# Below this many points comparing all with all is faster than the forest (benchmarks/neighbors.py).
-EXACT_UP_TO = 30_000
+# Comparing all with all is as fast up to about 3,000 points, whatever d and k are, and still takes less
+# than half a second here (benchmarks/neighbors.py).
+EXACT_UP_TO = 5_000
 
 
 def choose_search(name: str, n: int) -> str:
     if name != "auto":
         return name
-    return "exact" if n <= EXACT_UP_TO else "rp-forest"
+    return "exact" if n <= EXACT_UP_TO else "clusters"
 
 
 def find_neighbors(

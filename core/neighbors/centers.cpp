@@ -1,0 +1,103 @@
+#include "centers.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "../kernels.hpp"
+#include "../parallel_for.hpp"
+
+namespace pixelsne {
+namespace {
+
+constexpr std::size_t kRowsPerChunk = 40 * kTileQueries;
+
+}  // namespace
+
+Centers::Centers(Points points, const Rows& rows) : values_(rows.size() * points.columns), columns_(points.columns) {
+    for (std::size_t part = 0; part < rows.size(); ++part) {
+        std::copy_n(points.row(rows[part]), columns_, values_.data() + part * columns_);
+    }
+    pack();
+}
+
+void Centers::assign(Points points, const std::uint32_t* rows, std::size_t count, int threads, ProgressToken& token,
+                     std::uint32_t* part_of) const {
+    parallel_for(count, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+        for (std::size_t first = begin; first < end; first += kTileQueries) {
+            assign_tile(points, rows + first, std::min(kTileQueries, end - first), part_of + first);
+        }
+        token.advance(0);
+    });
+}
+
+void Centers::move_to_means(Points points, const Rows& rows, const Rows& part_of) {
+    std::vector<double> sums(values_.size());
+    std::vector<std::size_t> sizes(count());
+    for (std::size_t place = 0; place < rows.size(); ++place) {
+        const float* row = points.row(rows[place]);
+        double* sum = sums.data() + part_of[place] * columns_;
+        for (std::size_t axis = 0; axis < columns_; ++axis) sum[axis] += row[axis];
+        ++sizes[part_of[place]];
+    }
+    for (std::size_t part = 0; part < count(); ++part) {
+        if (sizes[part] == 0) continue;
+        for (std::size_t axis = 0; axis < columns_; ++axis) {
+            const std::size_t place = part * columns_ + axis;
+            values_[place] = static_cast<float>(sums[place] / static_cast<double>(sizes[part]));
+        }
+    }
+    pack();
+}
+
+void Centers::sort_by_walking() {
+    std::vector<float> walked;
+    Rows left(count());
+    std::iota(left.begin(), left.end(), 0u);
+    for (std::size_t next = 0; !left.empty();) {
+        const float* center = view().row(left[next]);
+        walked.insert(walked.end(), center, center + columns_);
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
+        if (!left.empty()) next = nearest_of(center, left);
+    }
+    values_.swap(walked);
+    pack();
+}
+
+void Centers::pack() {
+    Rows everyone(count());
+    std::iota(everyone.begin(), everyone.end(), 0u);
+    panels_.pack(view(), everyone, 1);
+}
+
+std::size_t Centers::nearest_of(const float* center, const Rows& among) const {
+    std::vector<float> distances(among.size());
+    kernels().distances_to_rows(center, values_.data(), columns_, among.data(), among.size(), distances.data());
+    return static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) - distances.begin());
+}
+
+void Centers::assign_tile(Points points, const std::uint32_t* rows, std::size_t filled, std::uint32_t* part_of) const {
+    const float* queries[kTileQueries];
+    float nearest[kTileQueries];
+    for (std::size_t query = 0; query < kTileQueries; ++query) {
+        queries[query] = points.row(rows[query < filled ? query : 0]);
+        nearest[query] = std::numeric_limits<float>::infinity();
+    }
+    std::fill_n(part_of, filled, 0u);
+    float distances[kTileQueries * kPanelPoints];
+    bool any_within[kTileQueries];
+    for (std::size_t panel = 0; panel < panels_.count(); ++panel) {
+        kernels().squared_distances(queries, panels_.values(panel), columns_, nearest, distances, any_within);
+        const std::size_t first = panel * kPanelPoints;
+        for (std::size_t query = 0; query < filled; ++query) {
+            if (!any_within[query]) continue;
+            const float* row = distances + query * kPanelPoints;
+            const float* least = std::min_element(row, row + std::min(kPanelPoints, count() - first));
+            if (*least >= nearest[query]) continue;
+            nearest[query] = *least;
+            part_of[query] = static_cast<std::uint32_t>(first + static_cast<std::size_t>(least - row));
+        }
+    }
+}
+
+}  // namespace pixelsne

@@ -1,0 +1,31 @@
+// Points in clusters of about one size, found by dividing them again and again with k-means.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../array_view.hpp"
+#include "../progress_token.hpp"
+
+namespace pixelsne {
+
+struct Clusters {
+    std::vector<std::uint32_t> order;  // (n) place -> point, cluster after cluster, near ones close together
+    std::vector<std::uint32_t> begin;  // (clusters + 1) where each starts in `order`
+
+    std::size_t count() const { return begin.size() - 1; }
+    std::size_t cluster_of(std::size_t place) const {
+        return static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), place) - begin.begin()) - 1;
+    }
+    std::size_t size(std::size_t cluster) const { return begin[cluster + 1] - begin[cluster]; }
+};
+
+// Clusters hold `size` points on average, about, and never more than twice that. Advances the token by
+// the number of points.
+Clusters find_clusters(Points points, std::size_t size, std::uint64_t seed, int threads, ProgressToken& token);
+
+// (centers, count) the nearest other centers of each, nearest first.
+std::vector<std::uint32_t> neighbors_of_centers(Points centers, std::size_t count, int threads, ProgressToken& token);
+
+}  // namespace pixelsne

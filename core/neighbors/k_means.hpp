@@ -1,0 +1,18 @@
+// Lloyd's k-means on a sample, then every point to its nearest center.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../array_view.hpp"
+#include "../progress_token.hpp"
+#include "../random_stream.hpp"
+
+namespace pixelsne {
+
+// parts: at least 1. Returns the part of each of `rows`, numbered so that neighbors in number are near
+// each other in space; parts may be empty.
+std::vector<std::uint32_t> divide_by_k_means(Points points, const std::uint32_t* rows, std::size_t count,
+                                             std::size_t parts, RandomStream random, int threads, ProgressToken& token);
+
+}  // namespace pixelsne
