@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -327,16 +328,19 @@ void bind_neighbors(nb::module_& module) {
     module.def(
         "cluster_neighbors",
         [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size, double recall,
-           std::size_t probes, std::size_t reach, ProgressToken& token, int threads) {
+           std::size_t probes, std::size_t reach, bool reorder, ProgressToken& token, int threads) {
             require(size >= 1, "size: 1 or more");
             require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
             require(probes >= 1, "probes: 1 or more");
             const ClusterSettings settings{seed, size, recall, probes, reach};
-            return find_neighbors(points, k, [&](Points rows, NeighborTable table) {
-                find_cluster_neighbors(rows, settings, threads, token, table);
+            std::unique_ptr<std::int32_t[]> order(reorder ? new std::int32_t[points.shape(0)] : nullptr);
+            auto found = find_neighbors(points, k, [&](Points rows, NeighborTable table) {
+                find_cluster_neighbors(rows, settings, threads, token, table, order.get());
             });
+            return std::make_tuple(found.first, found.second, owned(order.release(), reorder ? points.shape(0) : 0));
         },
-        "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "token"_a, "threads"_a);
+        "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "reorder"_a, "token"_a,
+        "threads"_a);
 }
 
 void bind_forces(nb::module_& module) {

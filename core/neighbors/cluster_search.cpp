@@ -89,16 +89,18 @@ KeyRows compare_clusters(Points sorted, const Clusters& clusters, const ClusterP
     return rows;
 }
 
-void write_table(const Clusters& clusters, int threads, KeyRows& rows, NeighborTable table) {
+// new_number: of a place, in the table.
+template <class NewNumber>
+void write_table(std::size_t n, int threads, KeyRows& rows, NeighborTable table, NewNumber&& new_number) {
     const std::size_t k = table.k();
-    parallel_for(clusters.order.size(), kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+    parallel_for(n, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t place = begin; place < end; ++place) {
             std::uint64_t* keys = rows.data() + place * k;
             for (std::size_t rank = 0; rank < k; ++rank) {
-                keys[rank] = candidate_key(key_distance(keys[rank]), clusters.order[key_index(keys[rank])]);
+                keys[rank] = candidate_key(key_distance(keys[rank]), new_number(key_index(keys[rank])));
             }
             std::sort(keys, keys + k);
-            table.write_row(clusters.order[place], keys);
+            table.write_row(new_number(static_cast<std::uint32_t>(place)), keys);
         }
     });
 }
@@ -106,7 +108,7 @@ void write_table(const Clusters& clusters, int threads, KeyRows& rows, NeighborT
 }  // namespace
 
 void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,
-                            NeighborTable table) {
+                            NeighborTable table, std::int32_t* order) {
     const std::size_t n = points.rows;
     const std::size_t k = table.k();
     token.expect(3 * n);
@@ -124,7 +126,12 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
             token.advance(n);
         }
     }
-    write_table(clusters, threads, rows, table);
+    if (order == nullptr) {
+        write_table(n, threads, rows, table, [&](std::uint32_t place) { return clusters.order[place]; });
+    } else {
+        write_table(n, threads, rows, table, [](std::uint32_t place) { return place; });
+        std::copy(clusters.order.begin(), clusters.order.end(), order);
+    }
 }
 
 }  // namespace pixelsne

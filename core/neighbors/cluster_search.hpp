@@ -17,7 +17,9 @@ struct ClusterSettings {
     std::size_t reach;   // where that is too few: neighbors of neighbors, reach x reach a point; 0: none
 };
 
+// In the order of the points if `order` is null. Else points are numbered cluster by cluster, in the table,
+// too, and order (n) receives the point at each place: what is near is then near in memory.
 void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,
-                            NeighborTable table);
+                            NeighborTable table, std::int32_t* order = nullptr);
 
 }  // namespace pixelsne

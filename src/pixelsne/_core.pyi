@@ -40,6 +40,8 @@ def rp_forest_neighbors(
     token: ProgressToken,
     threads: int,
 ) -> tuple[Indices, Floats]: ...
+
+# With reorder, points are numbered cluster by cluster; the third array is the point at each place, else empty.
 def cluster_neighbors(
     points: Floats,
     k: int,
@@ -48,9 +50,10 @@ def cluster_neighbors(
     recall: float,
     probes: int,
     reach: int,
+    reorder: bool,
     token: ProgressToken,
     threads: int,
-) -> tuple[Indices, Floats]: ...
+) -> tuple[Indices, Floats, Indices]: ...
 
 # distances (n, k) -> conditional affinities (n, k), rows sum to 1
 def conditional_affinities(

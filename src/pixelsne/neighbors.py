@@ -15,6 +15,7 @@ from pixelsne.arrays import Points
 class Neighbors:
     indices: NDArray[np.int32]  # (n, k), nearest first, never the point itself, none twice
     distances: NDArray[np.float32]  # (n, k)
+    order: NDArray[np.int32] | None = None  # the point that each row, and each index, stands for; None: itself
 
 
 @dataclass(frozen=True)
@@ -42,36 +43,62 @@ def choose_effort(n: int) -> ClusterEffort:
     return ClusterEffort(probes=round(30 + 0.04 * math.sqrt(n)))
 
 
-Search = Callable[[Points, int, int, _core.ProgressToken, int], tuple[NDArray[np.int32], NDArray[np.float32]]]
+@dataclass(frozen=True)
+class Quest:
+    """What a search is asked for."""
+
+    points: Points
+    k: int
+    seed: int
+    reorder: bool  # whether points may be numbered anew
+    token: _core.ProgressToken
+    threads: int
 
 
-def search_exact(
-    points: Points, k: int, _seed: int, token: _core.ProgressToken, threads: int
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    return _core.exact_neighbors(points, k, token, threads)
+def search_exact(quest: Quest) -> Neighbors:
+    return Neighbors(*_core.exact_neighbors(quest.points, quest.k, quest.token, quest.threads))
 
 
-def search_forest(
-    points: Points, k: int, seed: int, token: _core.ProgressToken, threads: int
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def search_vantage_point_tree(quest: Quest) -> Neighbors:
+    return Neighbors(*_core.vp_tree_neighbors(quest.points, quest.k, quest.seed, quest.token, quest.threads))
+
+
+def search_forest(quest: Quest) -> Neighbors:
     effort = ForestEffort()
-    return _core.rp_forest_neighbors(
-        points, k, seed, effort.trees, effort.candidates, effort.rounds, effort.reach, token, threads
+    found = _core.rp_forest_neighbors(
+        quest.points,
+        quest.k,
+        quest.seed,
+        effort.trees,
+        effort.candidates,
+        effort.rounds,
+        effort.reach,
+        quest.token,
+        quest.threads,
     )
+    return Neighbors(*found)
 
 
-def search_clusters(
-    points: Points, k: int, seed: int, token: _core.ProgressToken, threads: int
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    effort = choose_effort(len(points))
-    return _core.cluster_neighbors(
-        points, k, seed, effort.size, effort.recall, effort.probes, effort.reach, token, threads
+def search_clusters(quest: Quest) -> Neighbors:
+    effort = choose_effort(len(quest.points))
+    indices, distances, order = _core.cluster_neighbors(
+        quest.points,
+        quest.k,
+        quest.seed,
+        effort.size,
+        effort.recall,
+        effort.probes,
+        effort.reach,
+        quest.reorder,
+        quest.token,
+        quest.threads,
     )
+    return Neighbors(indices, distances, order if quest.reorder else None)
 
 
-SEARCHES: dict[str, Search] = {
+SEARCHES: dict[str, Callable[[Quest], Neighbors]] = {
     "exact": search_exact,
-    "vp-tree": _core.vp_tree_neighbors,
+    "vp-tree": search_vantage_point_tree,
     "rp-forest": search_forest,
     "clusters": search_clusters,
 }
@@ -88,9 +115,18 @@ def choose_search(name: str, n: int) -> str:
 
 
 def find_neighbors(
-    points: Points, k: int, method: str, seed: int, threads: int, token: _core.ProgressToken | None = None
+    points: Points,
+    k: int,
+    method: str,
+    seed: int,
+    threads: int,
+    token: _core.ProgressToken | None = None,
+    *,
+    reorder: bool = False,
 ) -> Neighbors:
-    """Stage 2: k neighbors of each of the n points, 1 <= k < n."""
+    """Stage 2: k neighbors of each of the n points, 1 <= k < n.
+
+    With `reorder` a search may number the points anew, near ones close together, and say so in `order`.
+    """
     search = SEARCHES[choose_search(method, len(points))]
-    indices, distances = search(points, k, seed, token or _core.ProgressToken(), threads)
-    return Neighbors(indices, distances)
+    return search(Quest(points, k, seed, reorder, token or _core.ProgressToken(), threads))

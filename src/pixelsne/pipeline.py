@@ -58,13 +58,14 @@ class Run:
         """Runs all stages."""
         points = yield from self._reduce()
         neighbors = yield from self._find_neighbors(points)
+        order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
         del neighbors  # half of it, the distances, is not needed any more
         affinities = yield from self._symmetrize(conditional)
         del conditional
         start = initial_positions(points, self.settings.init, self.settings.seed)
         del points
-        self.descent = Descent(affinities, start, self.settings)
+        self.descent = Descent(affinities, start if order is None else start[order], self.settings, order)
         with self._timed("descent"):
             yield from self.descent
 
@@ -77,7 +78,9 @@ class Run:
     def _find_neighbors(self, points: Points) -> Generator[Snapshot, None, Neighbors]:
         method, seed, threads = self.settings.neighbors, self.settings.seed, self.settings.threads
         with self._timed("neighbors"):
-            search = watched(lambda token: find_neighbors(points, self.neighbor_count, method, seed, threads, token))
+            search = watched(
+                lambda token: find_neighbors(points, self.neighbor_count, method, seed, threads, token, reorder=True)
+            )
             return (yield from as_snapshots("neighbors", search))
 
     def _calibrate(self, neighbors: Neighbors) -> Generator[Snapshot, None, Conditional]:
