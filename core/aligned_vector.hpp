@@ -1,23 +1,24 @@
-// A std::vector whose numbers start on a cache line, so that no vector load straddles two.
+// A std::vector whose numbers start on a cache line, so that no vector load straddles two, and lie in large
+// pages where there are many.
 #pragma once
 
 #include <cstddef>
-#include <new>
 #include <vector>
+
+#include "large_memory.hpp"
 
 namespace pixelsne {
 
 template <class Number>
 struct CacheLineAllocator {
     using value_type = Number;
-    static constexpr std::align_val_t kLine{64};
 
     CacheLineAllocator() = default;
     template <class Other>
     CacheLineAllocator(const CacheLineAllocator<Other>&) {}
 
-    Number* allocate(std::size_t count) { return static_cast<Number*>(::operator new(count * sizeof(Number), kLine)); }
-    void deallocate(Number* numbers, std::size_t) { ::operator delete(numbers, kLine); }
+    Number* allocate(std::size_t count) { return static_cast<Number*>(allocate_memory(count * sizeof(Number))); }
+    void deallocate(Number* numbers, std::size_t) { std::free(numbers); }
 
     friend bool operator==(CacheLineAllocator, CacheLineAllocator) { return true; }
     friend bool operator!=(CacheLineAllocator, CacheLineAllocator) { return false; }

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -22,6 +21,7 @@
 #include "forces/pixel_field.hpp"
 #include "forces/pixel_quadtree.hpp"
 #include "kernels.hpp"
+#include "large_memory.hpp"
 #include "neighbors/cluster_search.hpp"
 #include "neighbors/exact.hpp"
 #include "neighbors/random_projection_forest.hpp"
@@ -64,15 +64,16 @@ Positions positions_view(const Matrix<const float>& positions) {
 }
 
 template <class Number>
-Vector<Number> owned(Number* data, std::size_t size) {
-    nb::capsule owner(data, [](void* pointer) noexcept { delete[] static_cast<Number*>(pointer); });
+Vector<Number> owned(Numbers<Number> numbers, std::size_t size) {
+    Number* data = numbers.release();
+    nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
     return Vector<Number>(data, {size}, owner);
 }
 
 template <class Number>
 Matrix<Number> new_matrix(std::size_t rows, std::size_t columns) {
-    auto* data = new Number[rows * columns]();
-    nb::capsule owner(data, [](void* pointer) noexcept { delete[] static_cast<Number*>(pointer); });
+    Number* data = allocate_numbers<Number>(rows * columns).release();
+    nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
     return Matrix<Number>(data, {rows, columns}, owner);
 }
 
@@ -292,8 +293,8 @@ std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affi
     }
     const std::size_t n = indices.shape(0);
     const auto count = static_cast<std::size_t>(joint.offsets[n]);
-    return {owned(joint.offsets.release(), n + 1), owned(joint.columns.release(), count),
-            owned(joint.values.release(), count)};
+    return {owned(std::move(joint.offsets), n + 1), owned(std::move(joint.columns), count),
+            owned(std::move(joint.values), count)};
 }
 
 void bind_neighbors(nb::module_& module) {
@@ -333,11 +334,12 @@ void bind_neighbors(nb::module_& module) {
             require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
             require(probes >= 1, "probes: 1 or more");
             const ClusterSettings settings{seed, size, recall, probes, reach};
-            std::unique_ptr<std::int32_t[]> order(reorder ? new std::int32_t[points.shape(0)] : nullptr);
+            const std::size_t places = reorder ? points.shape(0) : 0;
+            Numbers<std::int32_t> order = allocate_numbers<std::int32_t>(places);
             auto found = find_neighbors(points, k, [&](Points rows, NeighborTable table) {
-                find_cluster_neighbors(rows, settings, threads, token, table, order.get());
+                find_cluster_neighbors(rows, settings, threads, token, table, reorder ? order.get() : nullptr);
             });
-            return std::make_tuple(found.first, found.second, owned(order.release(), reorder ? points.shape(0) : 0));
+            return std::make_tuple(found.first, found.second, owned(std::move(order), places));
         },
         "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "reorder"_a, "token"_a,
         "threads"_a);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <list>
 #include <mutex>
@@ -22,14 +23,26 @@ struct Job {
     const std::function<void(std::size_t)>& body;
     const std::size_t chunks;
     const int helpers_wanted;
-    int helpers_joined = 0;  // guarded by the pool's mutex
-    int helpers_inside = 0;  // guarded by the pool's mutex
+    int helpers_joined = 0;              // guarded by the pool's mutex
+    std::atomic<int> helpers_inside{0};  // changed under the pool's mutex
     std::atomic<std::size_t> next{0};
     std::exception_ptr error;  // guarded by the pool's mutex
 
     Job(const std::function<void(std::size_t)>& body, std::size_t chunks, int helpers_wanted)
         : body(body), chunks(chunks), helpers_wanted(helpers_wanted) {}
 };
+
+// The passes of an iteration follow each other within microseconds, less than it takes to fall asleep and be
+// woken: for a moment, waiting is done awake.
+template <class Condition>
+void spin_while(Condition&& condition) {
+    constexpr int kSpins = 2000;
+    for (int spin = 0; spin < kSpins && condition(); ++spin) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
 
 class ThreadPool {
 public:
@@ -44,12 +57,14 @@ public:
                 }
             }
             jobs_.push_back(&job);
+            posted_.fetch_add(1);
         }
         wake_.notify_all();
         work_on(job);
+        spin_while([&] { return job.helpers_inside.load() != 0; });
         std::unique_lock<std::mutex> lock(mutex_);
         jobs_.remove(&job);
-        left_.wait(lock, [&] { return job.helpers_inside == 0; });
+        left_.wait(lock, [&] { return job.helpers_inside.load() == 0; });
         if (job.error) std::rethrow_exception(job.error);
     }
 
@@ -77,6 +92,12 @@ private:
         std::unique_lock<std::mutex> lock(mutex_);
         while (true) {
             Job* job = nullptr;
+            if ((job = open_job()) == nullptr) {
+                const std::uint64_t seen = posted_.load();
+                lock.unlock();
+                spin_while([&] { return posted_.load() == seen; });
+                lock.lock();
+            }
             wake_.wait(lock, [&] { return (job = open_job()) != nullptr; });
             ++job->helpers_joined;
             ++job->helpers_inside;
@@ -91,6 +112,7 @@ private:
     std::condition_variable wake_;
     std::condition_variable left_;
     std::list<Job*> jobs_;
+    std::atomic<std::uint64_t> posted_{0};  // jobs so far
     std::vector<std::thread> workers_;
 };
 

@@ -41,11 +41,11 @@ public:
           conditional_(conditional),
           threads_(threads),
           token_(token) {
-        joint_.offsets.reset(new std::int64_t[n_ + 1]);
+        joint_.offsets = allocate_numbers<std::int64_t>(n_ + 1);
         joint_.offsets[0] = 0;
         // No edge has a twin at worst. Memory that is never written to is never used.
-        joint_.columns.reset(new std::int32_t[2 * n_ * k_]);
-        joint_.values.reset(new float[2 * n_ * k_]);
+        joint_.columns = allocate_numbers<std::int32_t>(2 * n_ * k_);
+        joint_.values = allocate_numbers<float>(2 * n_ * k_);
     }
 
     JointAffinities run() {
@@ -103,7 +103,7 @@ private:
         }
         if (total > capacity_) {
             edges_.reset();
-            edges_.reset(new Edge[total]);
+            edges_ = allocate_numbers<Edge>(total);
             capacity_ = total;
         }
         Edge* const edges = edges_.get();
@@ -177,7 +177,7 @@ private:
     ArrayView<const float> conditional_;
     int threads_;
     ProgressToken& token_;
-    std::unique_ptr<Edge[]> edges_;     // of a wave
+    Numbers<Edge> edges_;     // of a wave
     std::size_t capacity_ = 0;          // of edges_
     std::vector<std::size_t> begins_;   // (blocks + 1) in edges_
     std::vector<std::size_t> cursors_;  // (chunks, blocks)

@@ -2,18 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "../array_view.hpp"
+#include "../large_memory.hpp"
 #include "../progress_token.hpp"
 
 namespace pixelsne {
 
 struct JointAffinities {
-    std::unique_ptr<std::int64_t[]> offsets;  // (n + 1)
-    std::unique_ptr<std::int32_t[]> columns;
-    std::unique_ptr<float[]> values;
+    Numbers<std::int64_t> offsets;  // (n + 1)
+    Numbers<std::int32_t> columns;
+    Numbers<float> values;
 };
 
 // indices: (n, k), every entry in [0, n) and none twice in a row; conditional: (n, k). A row of the result

@@ -19,7 +19,7 @@ struct SpacingChoice {
     double share;  // of kSpacing
     std::size_t nodes_per_point;
 };
-constexpr SpacingChoice kChoices[] = {{0.5, 2}, {0.7, 2}, {1.0, 8}, {0.8, 64}};
+constexpr SpacingChoice kChoices[] = {{0.5, 2}, {0.7, 2}, {1.0, 16}, {0.9, 64}};
 
 // A spacing that follows the map, because the map is tiny or beyond most_nodes, moves by this factor.
 constexpr double kSpacingStep = 1.189207115002721;  // the fourth root of 2

@@ -17,11 +17,47 @@ namespace {
 constexpr std::size_t kBandRows = 16;
 constexpr std::size_t kUnitRows = kBandRows + kTaps - 1;
 
-constexpr std::size_t kPointsPerChunk = 16384;
+constexpr std::size_t kPointsPerChunk = 4096;
 
 // A unit has at most this many points, or this share of all: more units mean more rows to add up.
 constexpr std::size_t kPointsPerUnit = 8192;
 constexpr std::size_t kMostSplits = 256;
+
+// From embedding units to nodes.
+struct Placing {
+    double origin[2];
+    double scale;
+    float last[2];  // places beyond would touch nodes that do not exist
+    Bounds box;
+    std::uint16_t outlier;
+
+    Placing(const FieldLattice& lattice, const Bounds& box, std::size_t outlier)
+        : scale(1.0 / lattice.spacing), box(box), outlier(static_cast<std::uint16_t>(outlier)) {
+        for (int axis = 0; axis < 2; ++axis) {
+            origin[axis] = lattice.origin[axis];
+            last[axis] = static_cast<float>(lattice.nodes[axis] - kTaps + kTapsBelow);
+        }
+    }
+
+    // Clamped, so that no rounding whatever can lead outside of the lattice.
+    float operator()(float coordinate, int axis) const {
+        const auto exact = static_cast<float>((coordinate - origin[axis]) * scale);
+        return std::min(std::max(exact, static_cast<float>(kTapsBelow)), last[axis]);
+    }
+};
+
+void place_points(const Placing place, Positions positions, std::size_t begin, std::size_t end, LatticePoint* placed,
+                  std::uint16_t* kinds, std::uint32_t* counts) {
+    for (std::size_t point = begin; point < end; ++point) {
+        const float* position = positions.row(point);
+        const LatticePoint here{place(position[0], 0), place(position[1], 1), static_cast<std::uint32_t>(point)};
+        const auto band = static_cast<std::uint16_t>((static_cast<std::uint32_t>(here.y) - kTapsBelow) / kBandRows);
+        const std::uint16_t kind = inside(place.box, position) ? band : place.outlier;
+        placed[point] = here;
+        kinds[point] = kind;
+        ++counts[kind];
+    }
+}
 
 // Looking for outliers pays where the lattice is larger than this.
 constexpr std::size_t kCheapNodes = 128;
@@ -30,7 +66,7 @@ constexpr std::size_t kCheapNodes = 128;
 constexpr std::size_t kFewPoints = 2048;
 
 // Where points are sparser than this, the tree is faster (benchmarks/force_error.py).
-constexpr std::size_t kSparseNodesPerPoint = 32;
+constexpr std::size_t kSparseNodesPerPoint = 48;
 
 // The tree errs by less than 1 % at this, as the field does.
 constexpr double kTheta = 0.3;
@@ -82,53 +118,47 @@ double PixelField::repulsion_by_field(Positions positions, const Bounds& box, in
 
 std::size_t PixelField::bands() const { return chunk_count(lattice_.nodes[1], kBandRows); }
 
+// A counting sort: places and bands of all points, then where each chunk's share of a band begins, then the
+// points themselves. Chunks do not depend on threads, so neither does the order.
 void PixelField::sort_by_band(Positions positions, const Bounds& box, int threads) {
     const std::size_t n = positions.rows;
-    const std::size_t chunks = chunk_count(n, kPointsPerChunk);
     const std::size_t kinds = bands() + 1;  // the last one: outliers
-    const double scale = 1.0 / lattice_.spacing;
-    // Clamped, so that no rounding whatever can lead outside of the lattice.
-    const auto place = [&](const float* position, int axis) {
-        const auto last = static_cast<float>(lattice_.nodes[axis] - kTaps + kTapsBelow);
-        const auto exact = static_cast<float>((position[axis] - lattice_.origin[axis]) * scale);
-        return std::clamp(exact, static_cast<float>(kTapsBelow), last);
-    };
-    const auto kind_of = [&](const float* position) {
-        if (!inside(box, position)) return kinds - 1;
-        return (static_cast<std::size_t>(place(position, 1)) - kTapsBelow) / kBandRows;
-    };
-    counts_.assign(chunks * kinds, 0);
+    counts_.assign(chunk_count(n, kPointsPerChunk) * kinds, 0);
+    placed_.resize(n);
+    kinds_.resize(n);
+    const Placing place(lattice_, box, kinds - 1);
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        std::uint32_t* counts = counts_.data() + chunk * kinds;
-        for (std::size_t point = begin; point < end; ++point) ++counts[kind_of(positions.row(point))];
+        place_points(place, positions, begin, end, placed_.data(), kinds_.data(), counts_.data() + chunk * kinds);
     });
-    band_begin_.resize(kinds);
-    std::uint32_t total = 0;
-    for (std::size_t kind = 0; kind < kinds; ++kind) {
-        band_begin_[kind] = total;
-        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-            const std::uint32_t count = counts_[chunk * kinds + kind];
-            counts_[chunk * kinds + kind] = total;
-            total += count;
-        }
-    }
+    turn_counts_into_places(kinds);
     sorted_.resize(band_begin_.back());
     outliers_.resize(n - sorted_.size());
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        std::uint32_t* targets = counts_.data() + chunk * kinds;
+        std::uint32_t* const targets = counts_.data() + chunk * kinds;
+        LatticePoint* const sorted = sorted_.data();
         for (std::size_t point = begin; point < end; ++point) {
-            const float* position = positions.row(point);
-            const std::size_t kind = kind_of(position);
-            const std::uint32_t target = targets[kind]++;
-            const auto index = static_cast<std::uint32_t>(point);
-            if (kind == kinds - 1) {
-                outliers_[target - sorted_.size()] = index;
+            const std::uint32_t target = targets[kinds_[point]]++;
+            if (target < sorted_.size()) {
+                sorted[target] = placed_[point];
             } else {
-                sorted_[target] = {place(position, 0), place(position, 1), index};
+                outliers_[target - sorted_.size()] = placed_[point].index;
             }
         }
     });
     cut_units();
+}
+
+void PixelField::turn_counts_into_places(std::size_t kinds) {
+    band_begin_.resize(kinds);
+    std::uint32_t total = 0;
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        band_begin_[kind] = total;
+        for (std::size_t count = kind; count < counts_.size(); count += kinds) {
+            const std::uint32_t points = counts_[count];
+            counts_[count] = total;
+            total += points;
+        }
+    }
 }
 
 void PixelField::cut_units() {

@@ -42,6 +42,7 @@ private:
     double repulsion_by_tree(Positions positions, int threads, ArrayView<float> push);
     double repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push);
     void sort_by_band(Positions positions, const Bounds& box, int threads);
+    void turn_counts_into_places(std::size_t kinds);
     void cut_units();
     void deposit(int threads);
     void add_up(int threads);
@@ -54,6 +55,8 @@ private:
     Quadtree tree_;
     FieldLattice lattice_{};
     Convolution convolution_;
+    std::vector<LatticePoint> placed_;       // as they come
+    std::vector<std::uint16_t> kinds_;       // (n) the band of each, or one more for outliers
     std::vector<LatticePoint> sorted_;       // by band of rows, then as they came
     std::vector<std::uint32_t> band_begin_;  // (bands + 1) in sorted_
     std::vector<std::uint32_t> counts_;      // (chunks, bands + 1): scratch of the sorting

@@ -113,7 +113,7 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
     const std::size_t k = table.k();
     token.expect(3 * n);
     const Clusters clusters = find_clusters(points, settings.size, settings.seed, threads, token);
-    const std::vector<float> gathered = gather_rows(points, clusters.order, threads);
+    const AlignedVector<float> gathered = gather_rows(points, clusters.order, threads);
     const Points sorted{gathered.data(), n, points.columns};
     KeyRows rows;
     {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../aligned_vector.hpp"
 #include "../array_view.hpp"
 #include "candidate_set.hpp"
 #include "nearest_list.hpp"
@@ -12,7 +13,7 @@
 namespace pixelsne {
 
 // (n, k) keys of nearest_list.hpp
-using KeyRows = std::vector<std::uint64_t>;
+using KeyRows = AlignedVector<std::uint64_t>;
 
 // Points that are close together are searched together: a block shares its candidates, and its lists
 // stay in the cache while they fill.

@@ -60,7 +60,7 @@ void add_own_leaves(const ProjectionTree& tree, std::size_t begin, std::size_t e
 // steps number the points by their place in this order.
 struct SortedPoints {
     std::vector<std::uint32_t> original;  // place -> point
-    std::vector<float> values;            // (n, d)
+    AlignedVector<float> values;          // (n, d)
     ProjectionTree tree;                  // the first tree, in the new numbers
     Points view;
 

@@ -102,7 +102,7 @@ void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads
                                   NeighborTable table) {
     TreeOrder tree;
     TreeGrower(points, seed, tree);
-    const std::vector<float> gathered = gather_rows(points, tree.order, threads);
+    const AlignedVector<float> gathered = gather_rows(points, tree.order, threads);
     TreeSearch search({gathered.data(), points.rows, points.columns}, tree);
     token.expect(points.rows);
     parallel_for(points.rows, 256, threads, [&](std::size_t begin, std::size_t end, std::size_t) {

@@ -1,0 +1,42 @@
+// Memory for arrays, on a cache line; large ones in large pages where the system offers them. Reading a
+// gigabyte in small pages spends much of its time on finding them, and filling it on being given them.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace pixelsne {
+
+inline void* allocate_memory(std::size_t bytes) {
+    constexpr std::size_t kCacheLine = 64;
+    constexpr std::size_t kLargePage = std::size_t{1} << 21;
+    const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kCacheLine;
+    void* memory = nullptr;
+    if (posix_memalign(&memory, alignment, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (alignment == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; refusal does no harm
+#endif
+    return memory;
+}
+
+struct FreeMemory {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+// Numbers that nobody has set yet.
+template <class Number>
+using Numbers = std::unique_ptr<Number[], FreeMemory>;
+
+template <class Number>
+Numbers<Number> allocate_numbers(std::size_t count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(Number)) throw std::bad_alloc();
+    return Numbers<Number>(static_cast<Number*>(allocate_memory(count * sizeof(Number))));
+}
+
+}  // namespace pixelsne
