@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 import reference
 from pixelsne import _core
@@ -41,8 +42,7 @@ def line(n, span, seed=0):
 
 
 # A line is finer than the kernel can be sampled: forces along it cancel, and what is left shows the error.
-LARGEST_ERROR = {clumps: 0.01, line: 0.08}
-WITH_COPIES = {clumps: 0.02, line: 0.08}  # half of the points in one place pull at the rest from there
+LARGEST_ERROR = {clumps: 0.01, line: 0.05}
 
 
 @pytest.mark.parametrize("span", [5.0, 12.0, 30.0, 60.0])
@@ -84,28 +84,27 @@ def test_the_field_against_all_pairs_at_every_span(shape, span):
 def point_sets(draw):
     """Clusters, lines, coincident points, outliers, at any scale and place."""
     seed = draw(st.integers(0, 2**16))
-    n = draw(st.one_of(st.integers(2, 3000), st.integers(2048, 6000)))
+    n = draw(st.one_of(st.integers(2, 3000), st.integers(2048, 4000)))
     span = 10 ** draw(st.floats(-5, 4))
-    shape = draw(st.sampled_from([clumps, line]))
-    points = shape(n, span, seed)
+    points = draw(st.sampled_from([clumps, line]))(n, span, seed)
     copies = draw(st.integers(0, n // 2))
     points[:copies] = points[0]
     for place in range(draw(st.integers(0, 3))):
         points[-1 - place % n] = np.random.default_rng(seed + place).normal(size=2) * 10 ** draw(st.floats(0, 6))
-    return points + np.float32(draw(st.sampled_from([0.0, 0.0, 100.0])) * span), WITH_COPIES[shape]
+    return points + np.float32(draw(st.sampled_from([0.0, 0.0, 100.0])) * span)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(point_sets())
-def test_the_field_against_all_pairs_on_any_points(drawn):
-    positions, largest_error = drawn
+def test_no_push_errs_by_more_than_a_share_of_the_kernels_around(positions):
+    """Point by point, and for any points: where pushes cancel, they say nothing about the error."""
     push, normalizer = pixel_field(positions)
     true_push, true_normalizer = exact(positions)
-    strongest = np.sqrt(np.square(true_push.astype(np.float64)).sum(axis=1).mean())
+    kernels = (1 / (1 + cdist(positions, positions, "sqeuclidean"))).sum(axis=1)
+    errors = np.hypot(*(push.astype(np.float64) - true_push).T)
     # Floats far from 0 know their own distances only roughly, which is no fault of the field.
     known = np.abs(positions).max() * 1e-6
-    error = np.sqrt(np.square(push.astype(np.float64) - true_push).sum(axis=1).mean())
-    assert error <= largest_error * strongest + len(positions) * (known + 1e-7)
+    assert (errors / kernels).max() <= 0.015 + known
     assert normalizer == pytest.approx(true_normalizer, rel=0.01, abs=1e-3)
 
 

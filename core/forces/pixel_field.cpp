@@ -35,7 +35,7 @@ struct Placing {
         : scale(1.0 / lattice.spacing), box(box), outlier(static_cast<std::uint16_t>(outlier)) {
         for (int axis = 0; axis < 2; ++axis) {
             origin[axis] = lattice.origin[axis];
-            last[axis] = static_cast<float>(lattice.nodes[axis] - kTaps + kTapsBelow);
+            last[axis] = std::nextafter(static_cast<float>(lattice.nodes[axis] - kTaps + kTapsBelow + 1), 0.0f);
         }
     }
 
