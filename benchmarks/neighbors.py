@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from measure import Clock, Rows, in_own_process, load_points, save
+from measure import Clock, Rows, in_own_process, load_points, save, source_name
 from pixelsne.neighbors import find_neighbors
 
 THREADS = int(os.environ.get("THREADS", "2"))
@@ -67,7 +67,7 @@ def main(path: str, k: int, sizes: list[int]) -> None:
         for measured in (measure_own, measure_faiss):
             table += [{"n": n, "k": k} | row for row in measured(points, k, rows, truth)]
             print(*table, sep="\n", flush=True)
-    save("neighbors", f"Neighbor searches on {Path(path).stem} (PCA 50), {THREADS} threads", table)
+    save(f"neighbors_{source_name(path)}", f"Neighbor searches on {source_name(path)}, {THREADS} threads", table)
 
 
 if __name__ == "__main__":

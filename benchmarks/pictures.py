@@ -43,6 +43,10 @@ def medians(runs: Rows, system: str, key: str) -> float | None:
     return median(values) if values else None
 
 
+def seconds(number: float) -> str:
+    return f"{number:,.0f} s" if number >= 100 else f"{number:.3g} s"
+
+
 def draw_race(path: Path, title: str, runs: Rows, maps: dict[str, np.ndarray], labels: np.ndarray) -> None:
     """Maps above; below, one line per system: bars of seconds, then its quality."""
     names = list(maps)
@@ -85,7 +89,7 @@ def draw_times(axis: Axes, runs: Rows, names: list[str]) -> None:
         axis.barh(line, fit, left=first - fit, color=COLORS[name])
         if warm is not None:
             axis.plot([warm, warm], [line - 0.4, line + 0.4], color="black", linewidth=1.5)
-        words = f" {first:.3g} s" + (
+        words = f" {seconds(first)}" + (
             f"  (fit {ratio:.2g} times ours)" if ratio is not None and name != "pixelsne" else ""
         )
         axis.text(first, line, words, va="center", fontsize=9)
@@ -145,7 +149,9 @@ def draw_run(axis: Axes, run: dict[str, Any], measure: str) -> None:
         return
     axis.axvline(moment, color=color, linewidth=1, linestyle=":")
     if run["run"] == 1:  # the words of others would lie over these
-        axis.annotate(f"{moment:.3g} s ", (moment, 0.03), xycoords=("data", "axes fraction"), color=color, ha="right")
+        axis.annotate(
+            f"{seconds(moment)} ", (moment, 0.03), xycoords=("data", "axes fraction"), color=color, ha="right"
+        )
 
 
 def focus(axis: Axes, runs: Rows, measure: str) -> None:

@@ -20,7 +20,7 @@ namespace {
 // One run_chunks call. It lives on the caller's stack, so no helper may touch it once the caller
 // has seen helpers_inside == 0 with the job off the list.
 struct Job {
-    const std::function<void(std::size_t)>& body;
+    const ChunkBody body;
     const std::size_t chunks;
     const int helpers_wanted;
     int helpers_joined = 0;              // guarded by the pool's mutex
@@ -28,7 +28,7 @@ struct Job {
     std::atomic<std::size_t> next{0};
     std::exception_ptr error;  // guarded by the pool's mutex
 
-    Job(const std::function<void(std::size_t)>& body, std::size_t chunks, int helpers_wanted)
+    Job(ChunkBody body, std::size_t chunks, int helpers_wanted)
         : body(body), chunks(chunks), helpers_wanted(helpers_wanted) {}
 };
 
@@ -139,7 +139,7 @@ ThreadPool& thread_pool() {
 
 }  // namespace
 
-void run_chunks(std::size_t chunks, int threads, const std::function<void(std::size_t)>& body) {
+void run_chunks(std::size_t chunks, int threads, ChunkBody body) {
     const int helpers =
         static_cast<int>(std::min<std::size_t>(chunks, static_cast<std::size_t>(std::max(threads, 1)))) - 1;
     if (helpers <= 0) {

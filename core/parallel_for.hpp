@@ -7,13 +7,30 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <type_traits>
 
 namespace pixelsne {
 
+// Refers to a callable with body(chunk) for as long as a call lasts; unlike std::function it owns nothing and
+// allocates nothing.
+class ChunkBody {
+public:
+    template <class Body, class = std::enable_if_t<!std::is_same_v<std::decay_t<Body>, ChunkBody>>>
+    ChunkBody(Body&& body)
+        : body_(&body), call_([](const void* target, std::size_t chunk) {
+              (*static_cast<std::remove_reference_t<Body>*>(const_cast<void*>(target)))(chunk);
+          }) {}
+
+    void operator()(std::size_t chunk) const { call_(body_, chunk); }
+
+private:
+    const void* body_;
+    void (*call_)(const void*, std::size_t);
+};
+
 // Runs body(chunk) for every chunk in [0, chunks), on at most `threads` threads, the caller's
 // included. The first exception thrown by a body is thrown again here, after all threads left.
-void run_chunks(std::size_t chunks, int threads, const std::function<void(std::size_t)>& body);
+void run_chunks(std::size_t chunks, int threads, ChunkBody body);
 
 inline std::size_t chunk_count(std::size_t count, std::size_t chunk_size) {
     return (count + chunk_size - 1) / chunk_size;

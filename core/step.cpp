@@ -23,6 +23,13 @@ Bounds empty_bounds() {
     return Bounds{{kInfinity, kInfinity}, {-kInfinity, -kInfinity}};
 }
 
+// Kept by the calling thread from iteration to iteration, so that the loop allocates nothing.
+std::vector<Bounds>& kept_parts(std::size_t chunks) {
+    thread_local std::vector<Bounds> parts;
+    parts.assign(chunks, empty_bounds());
+    return parts;
+}
+
 Bounds combine(const std::vector<Bounds>& parts) {
     Bounds whole = empty_bounds();
     for (const Bounds& part : parts) {
@@ -37,7 +44,7 @@ Bounds combine(const std::vector<Bounds>& parts) {
 }  // namespace
 
 Bounds find_bounds(Positions positions, int threads) {
-    std::vector<Bounds> parts(chunk_count(positions.rows, kPointsPerChunk), empty_bounds());
+    std::vector<Bounds>& parts = kept_parts(chunk_count(positions.rows, kPointsPerChunk));
     parallel_for(positions.rows, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         for (std::size_t point = begin; point < end; ++point) include(positions.row(point), parts[chunk]);
     });
@@ -47,7 +54,9 @@ Bounds find_bounds(Positions positions, int threads) {
 Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state) {
     const std::size_t n = state.positions.rows;
     const std::size_t chunks = chunk_count(n, kPointsPerChunk);
-    std::vector<double> sums(2 * chunks);
+    thread_local std::vector<double> kept_sums;
+    std::vector<double>& sums = kept_sums;  // the caller's, for all threads
+    sums.resize(2 * chunks);
     const Kernels& kernel = kernels();
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         kernel.step(settings, attraction.data, push.data, begin, end, state.positions.data, state.velocity.data,
@@ -60,7 +69,7 @@ Bounds take_step(const StepSettings& settings, Positions attraction, Positions p
     }
     const float center[2] = {static_cast<float>(totals[0] / static_cast<double>(n)),
                              static_cast<float>(totals[1] / static_cast<double>(n))};
-    std::vector<Bounds> parts(chunks, empty_bounds());
+    std::vector<Bounds>& parts = kept_parts(chunks);
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         for (std::size_t point = begin; point < end; ++point) {
             float* position = state.positions.row(point);

@@ -234,7 +234,9 @@ def test_the_schedule_as_planned():
     assert falling[0] == 12.0
     assert falling[-1] == 1.0
     np.testing.assert_allclose(falling[1:] / falling[:-1], 12 ** (-1 / 80))
-    assert all(pace.learning_rate == pytest.approx(70_000 / pace.exaggeration) for pace in paces)
+    assert all(pace.learning_rate == pytest.approx(49_000 / pace.exaggeration) for pace in paces[:121])
+    assert paces[235].learning_rate == pytest.approx(0.85 * 70_000)
+    assert paces[-1].learning_rate == pytest.approx(70_000)
     assert {pace.momentum for pace in paces[:120]} == {0.8}
     rising = [pace.momentum for pace in paces[120:]]
     assert rising[0] == 0.9
@@ -255,7 +257,7 @@ def test_what_the_user_sets_is_kept():
     assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[:60]} == {(12.0, 10, 0.7)}
     assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[60:]} == {(1.0, 20, 0.7)}
     assert len(plan(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
-    assert automatic_rate(10, 1.0) == 50.0
+    assert automatic_rate(10, 1.0, 1.0) == 50.0
 
 
 def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):

@@ -36,7 +36,7 @@ def test_learned_attributes(fitted, digits):
     assert abs(fitted.positions_.mean()) < 1e-3
     assert fitted.perplexity_ == 30
     assert fitted.n_features_in_ == 64
-    assert 0 < fitted.n_iter_ <= 1000
+    assert 0 < fitted.n_iter_ <= 350
     assert fitted.stopped_by_ in {"max_iter", "tol"}
     assert set(fitted.timings_) == {"reduce", "neighbors", "affinities", "descent"}
     assert {len(column) for column in fitted.history_.values()} == {fitted.n_iter_ // 50}
@@ -49,6 +49,49 @@ def test_the_digits_come_apart(fitted, digits):
     assert quality.knn_accuracy(fitted.embedding_, labels, 10) > 0.97
     assert quality.neighborhood_precision(values, fitted.embedding_, 10) > 0.55
     assert fitted.kl_divergence_ < 0.8
+
+
+ORDINARY = {"max_iter": 1000, "early_exaggeration_iter": 250, "momentum": (0.5, 0.8), "tol": 0.0, "random_state": 0}
+
+
+def ordinary(values):
+    """A thousand iterations as other programs make them."""
+    n = len(values)
+    return PixelSNE(**ORDINARY, learning_rate=(max(50, n / 48), max(50, n / 4))).fit(values)
+
+
+def with_copies_and_outliers(values):
+    values = np.concatenate([values[:700], np.repeat(values[700:701], 200, axis=0)])
+    values[:3] += 1e6 * np.random.default_rng(0).normal(size=(3, values.shape[1]))
+    return values
+
+
+@pytest.mark.parametrize(
+    ("change", "slack"),
+    [
+        (lambda values: values, 0.01),
+        (lambda values: values[:300], 0.01),
+        (with_copies_and_outliers, 0.05),  # outliers leave all others in one spot at the start
+    ],
+)
+def test_the_default_schedule_reaches_what_a_thousand_ordinary_iterations_do(digits, change, slack):
+    values = change(digits[0])
+    ours, theirs = PixelSNE(random_state=0).fit(values), ordinary(values)
+    assert ours.n_iter_ <= 350
+    assert ours.kl_divergence_ < (1 + slack) * theirs.kl_divergence_
+    precision = [quality.neighborhood_precision(values, model.embedding_, 10) for model in (ours, theirs)]
+    assert precision[0] > 0.98 * precision[1]
+
+
+def test_a_search_that_numbers_points_anew_leaves_the_map_in_order(random):
+    labels = random.integers(0, 10, 6000)
+    points = random.normal(0, 5, (10, 20))[labels] + random.normal(size=(6000, 20))
+    model = PixelSNE(neighbors="clusters", max_iter=100, random_state=0)
+    last = None
+    for snapshot in model.iter_fit(points):
+        last = snapshot
+    assert quality.knn_accuracy(model.embedding_, labels, 10) > 0.99
+    assert np.array_equal(last.positions, model.positions_)
 
 
 def test_kl_is_that_of_the_final_map(fitted, digits):
@@ -67,8 +110,10 @@ def test_same_seed_same_bits_at_any_thread_count(preset, digits):
     assert np.array_equal(maps[0], maps[2])
 
 
-def test_the_default_has_the_same_bits_at_any_thread_count(digits):
-    maps = [PixelSNE(**QUICK, n_jobs=jobs).fit_transform(digits[0]) for jobs in (1, 2, 7)]
+@pytest.mark.parametrize("copies", [1, 4])  # all pairs; clusters and the field
+def test_the_default_has_the_same_bits_at_any_thread_count(digits, copies):
+    values = np.concatenate([digits[0] + 0.01 * copy for copy in range(copies)])
+    maps = [PixelSNE(**QUICK, n_jobs=jobs).fit_transform(values) for jobs in (1, 2, 7)]
     assert np.array_equal(maps[0], maps[1])
     assert np.array_equal(maps[0], maps[2])
 

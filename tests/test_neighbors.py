@@ -202,5 +202,6 @@ def test_progress_never_passes_one(method, clusters):
 
 
 def test_auto_is_exact_for_few_points_and_clusters_for_many():
-    assert choose_search("auto", 1000) == "exact"
-    assert choose_search("auto", 1_000_000) == "clusters"
+    assert choose_search("auto", 1000, 90) == "exact"
+    assert choose_search("auto", 1_000_000, 90) == "clusters"
+    assert choose_search("auto", 20_000, 5_000) == "exact"

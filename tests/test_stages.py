@@ -88,6 +88,15 @@ def test_noise_where_an_axis_has_nothing(random):
         assert (start.std(axis=0) > START_DEVIATION / 2).all()
 
 
+def test_outliers_do_not_squeeze_the_others_into_one_spot(random):
+    values = random.normal(size=(500, 2))
+    calm = shrink(values, 0)
+    values[:3] *= 1e6
+    start = shrink(values, 0)
+    assert np.abs(start).max() < 10 * START_DEVIATION
+    np.testing.assert_allclose(start[3:].std(axis=0), calm[3:].std(axis=0), rtol=0.3)
+
+
 def test_noise_has_the_deviation_it_says():
     assert noise_positions(10_000, 0).std() == pytest.approx(START_DEVIATION, rel=0.05)
 

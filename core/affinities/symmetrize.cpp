@@ -177,7 +177,7 @@ private:
     ArrayView<const float> conditional_;
     int threads_;
     ProgressToken& token_;
-    Numbers<Edge> edges_;     // of a wave
+    Numbers<Edge> edges_;               // of a wave
     std::size_t capacity_ = 0;          // of edges_
     std::vector<std::size_t> begins_;   // (blocks + 1) in edges_
     std::vector<std::size_t> cursors_;  // (chunks, blocks)

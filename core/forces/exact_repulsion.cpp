@@ -6,23 +6,34 @@
 #include "../parallel_for.hpp"
 
 namespace pixelsne {
+namespace {
+
+// Kept by the calling thread from iteration to iteration, so that the loop allocates nothing.
+struct Room {
+    std::vector<float> xs, ys;
+    std::vector<double> sums;
+};
+
+}  // namespace
 
 double exact_repulsion(Positions positions, int threads, ArrayView<float> push) {
     constexpr std::size_t kPointsPerChunk = 64;
     const std::size_t n = positions.rows;
-    std::vector<float> xs(n);
-    std::vector<float> ys(n);
+    thread_local Room kept;
+    Room& room = kept;  // the caller's, for all threads
+    room.xs.resize(n);
+    room.ys.resize(n);
+    room.sums.resize(chunk_count(n, kPointsPerChunk));
     for (std::size_t point = 0; point < n; ++point) {
-        xs[point] = positions.row(point)[0];
-        ys[point] = positions.row(point)[1];
+        room.xs[point] = positions.row(point)[0];
+        room.ys[point] = positions.row(point)[1];
     }
-    std::vector<double> sums(chunk_count(n, kPointsPerChunk));
     const Kernels& kernel = kernels();
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        sums[chunk] = kernel.exact_repulsion(xs.data(), ys.data(), n, begin, end, push.data);
+        room.sums[chunk] = kernel.exact_repulsion(room.xs.data(), room.ys.data(), n, begin, end, push.data);
     });
     double normalizer = 0.0;
-    for (const double sum : sums) normalizer += sum;
+    for (const double sum : room.sums) normalizer += sum;
     return normalizer;
 }
 

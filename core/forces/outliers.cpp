@@ -19,7 +19,9 @@ using Histogram = std::array<std::uint32_t, kBins + 2>;
 using BothAxes = std::array<Histogram, 2>;
 
 BothAxes count_points(Positions positions, const Bounds& box, int threads) {
-    std::vector<BothAxes> parts(chunk_count(positions.rows, kPointsPerChunk), BothAxes{});
+    thread_local std::vector<BothAxes> kept;
+    std::vector<BothAxes>& parts = kept;  // the caller's, for all threads
+    parts.assign(chunk_count(positions.rows, kPointsPerChunk), BothAxes{});
     double scale[2];
     for (int axis = 0; axis < 2; ++axis) {
         const double span = static_cast<double>(box.high[axis]) - box.low[axis];

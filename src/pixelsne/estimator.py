@@ -66,7 +66,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
-        n / exaggeration, at least 50.
+        0.7 n / exaggeration, late rising to n / exaggeration, and at least 50.
     momentum : "auto", float or (float, float), default="auto"
         A pair is (early, late). "auto" is 0.8 early, then rises from 0.9 to 0.95.
     step_limit : float or None, default=5.0

@@ -10,11 +10,30 @@ from pixelsne.reduce import principal_components
 START_DEVIATION = 1e-4
 
 
+# A start whose deviation exceeds that of its middle by this factor is ruled by outliers. They are brought to
+# the border of the others, who would otherwise all start in one spot, and take long to come out of it.
+OUTLIER_FACTOR = 3.0
+FARTHEST_START = 5.0  # deviations of the middle
+
+MIDDLE = (16, 84)  # percentiles, two deviations apart if a distribution is normal
+
+
+def without_outliers(centered: AnyArray) -> AnyArray:
+    low, high = np.percentile(centered, MIDDLE, axis=0)
+    middle = float(np.max(high - low)) / 2
+    if middle == 0 or centered.std(axis=0).max() <= OUTLIER_FACTOR * middle:
+        return centered
+    border = FARTHEST_START * middle
+    clipped: AnyArray = np.clip(centered - (low + high) / 2, -border, border)
+    clipped -= clipped.mean(axis=0)
+    return clipped
+
+
 def shrink(start: AnyArray, seed: int) -> Positions:
     """Centered, the longer axis scaled to START_DEVIATION; constant axes get noise: zeros never move."""
     centered = start.astype(np.float64) - start.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
-    centered /= largest if largest > 0 else 1.0
+    centered = without_outliers(centered / (largest if largest > 0 else 1.0))
     deviations = centered.std(axis=0)
     scale = deviations.max()
     small = centered * (START_DEVIATION / scale if scale > 0 else 0.0)

@@ -34,7 +34,7 @@ class ClusterEffort:
 
     probes: int  # clusters a point is compared with at most, its own included
     size: int = 256  # points in a cluster, about
-    recall: float = 0.98  # reached with fewer probes where that is possible
+    recall: float = 0.99  # reached with fewer probes where that is possible
     reach: int = 20  # where it is not: neighbors of neighbors looked at, reach x reach a point
 
 
@@ -108,10 +108,15 @@ SEARCHES: dict[str, Callable[[Quest], Neighbors]] = {
 EXACT_UP_TO = 5_000
 
 
-def choose_search(name: str, n: int) -> str:
+# Whoever wants such a share of all points as neighbors has to look at most of them anyway.
+LARGE_SHARE = 0.1
+
+
+def choose_search(name: str, n: int, k: int) -> str:
+    """By n and k; what d means for the effort, `clusters` finds out from a sample."""
     if name != "auto":
         return name
-    return "exact" if n <= EXACT_UP_TO else "clusters"
+    return "exact" if n <= EXACT_UP_TO or k > LARGE_SHARE * n else "clusters"
 
 
 def find_neighbors(
@@ -128,5 +133,5 @@ def find_neighbors(
 
     With `reorder` a search may number the points anew, near ones close together, and say so in `order`.
     """
-    search = SEARCHES[choose_search(method, len(points))]
+    search = SEARCHES[choose_search(method, len(points), k)]
     return search(Quest(points, k, seed, reorder, token or _core.ProgressToken(), threads))

@@ -1,7 +1,8 @@
 """The pace of every iteration: exaggeration, momentum, rate.
 
 Left to itself the schedule needs 350 iterations for the map that the usual 1,000 give. Exaggeration falls step
-by step instead of at once, the rate is n / exaggeration throughout, and momentum rises while the map spreads.
+by step instead of at once, the rate is proportional to n / exaggeration throughout, and rate and momentum rise
+while the map spreads.
 benchmarks/schedule.py is the search that led here.
 """
 
@@ -11,8 +12,8 @@ from typing import Literal
 
 from pixelsne.settings import Settings
 
-# Of 350 iterations: full exaggeration, its fall to the late value, and the rise of momentum. A shorter run
-# shortens all three alike; a longer one goes on at the last pace.
+# Of 350 iterations: full exaggeration, its fall to the late value, and the rise of rate and momentum. A shorter
+# run shortens all three alike; a longer one goes on at the last pace.
 USUAL_ITERATIONS = 350
 EARLY_ITERATIONS = 40
 FALLING_ITERATIONS = 80
@@ -21,6 +22,7 @@ RISING_ITERATIONS = USUAL_ITERATIONS - EARLY_ITERATIONS - FALLING_ITERATIONS
 EARLY_MOMENTUM = 0.8
 LATE_MOMENTUM = (0.9, 0.95)  # rising
 
+RATE_SHARE = (0.7, 1.0)  # of n / exaggeration: early, and what it rises to
 SMALLEST_AUTOMATIC_RATE = 50.0
 
 
@@ -34,9 +36,9 @@ class Pace:
     learning_rate: float  # of the gradient with its factor 4
 
 
-def automatic_rate(n: int, exaggeration: float) -> float:
+def automatic_rate(n: int, exaggeration: float, share: float) -> float:
     """Proportional to n, since affinities shrink with n, and against exaggeration, which grows them."""
-    return max(SMALLEST_AUTOMATIC_RATE, n / exaggeration)
+    return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
 
 
 def early_lengths(settings: Settings) -> tuple[int, int]:
@@ -52,22 +54,30 @@ def falling(first: float, last: float, steps: int) -> Iterator[float]:
     return (first * (last / first) ** (step / steps) for step in range(steps))
 
 
-def late_momentum(settings: Settings, step: int) -> float:
-    if settings.momentum is not None:
-        return settings.momentum[1]
-    steps = RISING_ITERATIONS * min(1.0, settings.max_iter / USUAL_ITERATIONS)
-    first, last = LATE_MOMENTUM
+def rising(first_and_last: tuple[float, float], step: int, max_iter: int) -> float:
+    """From first to last in equal steps, during the usual iterations."""
+    first, last = first_and_last
+    steps = RISING_ITERATIONS * min(1.0, max_iter / USUAL_ITERATIONS)
     return first + (last - first) * min(1.0, step / steps)
+
+
+def plan_early(settings: Settings, n: int) -> list[Pace]:
+    steady, fall = early_lengths(settings)
+    exaggerations = [settings.early_exaggeration] * steady
+    exaggerations += falling(settings.early_exaggeration, settings.exaggeration, fall)
+    momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
+    rate = settings.learning_rate[0]
+    return [Pace("early", value, momentum, rate or automatic_rate(n, value, RATE_SHARE[0])) for value in exaggerations]
+
+
+def plan_late(settings: Settings, n: int, step: int) -> Pace:
+    max_iter, exaggeration = settings.max_iter, settings.exaggeration
+    momentum = rising(LATE_MOMENTUM, step, max_iter) if settings.momentum is None else settings.momentum[1]
+    rate = settings.learning_rate[1] or automatic_rate(n, exaggeration, rising(RATE_SHARE, step, max_iter))
+    return Pace("late", exaggeration, momentum, rate)
 
 
 def plan(settings: Settings, n: int) -> list[Pace]:
     """One pace for each iteration."""
-    early, fall = early_lengths(settings)
-    early_momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
-    early_rate, late_rate = settings.learning_rate
-    exaggerations = [settings.early_exaggeration] * early
-    exaggerations += falling(settings.early_exaggeration, settings.exaggeration, fall)
-    paces = [Pace("early", value, early_momentum, early_rate or automatic_rate(n, value)) for value in exaggerations]
-    rate = late_rate or automatic_rate(n, settings.exaggeration)
-    late = range(settings.max_iter - len(paces))
-    return paces + [Pace("late", settings.exaggeration, late_momentum(settings, step), rate) for step in late]
+    early = plan_early(settings, n)
+    return early + [plan_late(settings, n, step) for step in range(settings.max_iter - len(early))]

@@ -1,0 +1,93 @@
+"""Error of the pixel field along a run: `field_error.py DATA ...`, DATA as in schedule.py.
+
+At several iterations of a default run the field's push is compared with all pairs, for 2,000 random points; a tree's
+error stands beside it. The screen's resolution changes nothing: up to 2,048 nodes a side the lattice is as fine as the
+kernel asks, and no map here outgrows them.
+"""
+
+import argparse
+
+import numpy as np
+
+from measure import Clock, Rows, load_points, save, source_name
+from pixelsne import PixelSNE, _core
+from pixelsne.affinities import joint_affinities
+from pixelsne.descent import Descent
+from pixelsne.initial_positions import initial_positions
+from pixelsne.neighbors import find_neighbors
+from pixelsne.settings import check_settings
+
+ITERATIONS = (1, 20, 40, 80, 120, 150, 200, 350)
+MOST_NODES = 2048
+SAMPLED_ROWS = 2000
+MANY = 200_000  # a fifth of the rows must do
+ROWS_PER_BLOCK = 20
+
+
+def push_on_rows(positions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """From all points, in float64: the push (rows, 2) and the sum of kernels (rows)."""
+    positions = positions.astype(np.float64)
+    push, kernels = np.empty((len(rows), 2)), np.empty(len(rows))
+    for first in range(0, len(rows), ROWS_PER_BLOCK):
+        block = slice(first, first + ROWS_PER_BLOCK)
+        differences = positions[rows[block], None] - positions
+        closeness = 1 / (1 + np.square(differences).sum(axis=2))
+        push[block] = (differences * np.square(closeness)[..., None]).sum(axis=1)
+        kernels[block] = closeness.sum(axis=1)
+    return push, kernels
+
+
+def error_of(push: np.ndarray, truth: np.ndarray) -> float:
+    return 100 * float(np.sqrt(np.square(push - truth).sum() / np.square(truth).sum()))
+
+
+def compare(positions: np.ndarray, rows: np.ndarray, threads: int) -> dict[str, object]:
+    truth, kernels = push_on_rows(positions, rows)
+    field, tree, push = _core.FieldRepulsion(), _core.TreeRepulsion(), np.empty_like(positions)
+    field.pixel_field(positions, MOST_NODES, push, threads)  # works out the kernel's spectrum
+    with Clock() as clock:
+        field.pixel_field(positions, MOST_NODES, push, threads)
+    spacing, columns, lines, outliers, used_tree = field.lattice()
+    field_error, worst = error_of(push[rows], truth), np.max(np.hypot(*(push[rows] - truth).T) / kernels)
+    with Clock() as tree_clock:
+        tree.barnes_hut(positions, 0.5, push, threads)
+    return {
+        "span": float(np.ptp(positions, axis=0).max()),
+        "lattice": "tree" if used_tree else f"{columns} x {lines}",
+        "spacing": spacing,
+        "outliers": outliers,
+        "RMS error, %": field_error,
+        "worst, % of kernels": 100 * float(worst),
+        "milliseconds": 1000 * clock.seconds,
+        "tree (theta 0.5): error, %": error_of(push[rows], truth),
+        "tree: milliseconds": 1000 * tree_clock.seconds,
+    }
+
+
+def follow(source: str, threads: int) -> Rows:
+    points, _ = load_points(source)
+    affinities = joint_affinities(find_neighbors(points, 90, "auto", 0, threads), (30.0,), threads)
+    settings = check_settings(PixelSNE(tol=0.0, repulsion="pixel-field", n_jobs=threads).get_params(deep=False), 0)
+    descent = Descent(affinities, initial_positions(points, "pca", 0), settings)
+    sampled = SAMPLED_ROWS if len(points) <= MANY else SAMPLED_ROWS // 5
+    rows = np.random.default_rng(0).permutation(len(points))[:sampled]
+    name = {"data": source_name(source), "n": len(points)}
+    found: Rows = [{**name, "iteration": 0, **compare(descent.positions, rows, threads)}]
+    for snapshot in descent:
+        if snapshot.iteration in ITERATIONS:
+            found.append({**name, "iteration": snapshot.iteration, **compare(descent.positions, rows, threads)})
+            print(found[-1], flush=True)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="+")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    rows = [row for source in options.data for row in follow(source, options.threads)]
+    save("field_error", "Error of the pixel field along a run, against all pairs", rows)
+
+
+if __name__ == "__main__":
+    main()

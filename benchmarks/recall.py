@@ -1,0 +1,83 @@
+"""What better neighbors would be worth: `recall.py DATA [--probes 300]`.
+
+The default search, and the same search with more probes, each followed by the default descent. Precision is judged
+against exact neighbors of sampled rows (see judge.py), recall against the same.
+"""
+
+import argparse
+
+import numpy as np
+
+from judge import Judge
+from measure import Clock, Rows, load_points, save, source_name
+from pixelsne import PixelSNE, _core
+from pixelsne.affinities import joint_affinities
+from pixelsne.descent import Descent
+from pixelsne.initial_positions import initial_positions
+from pixelsne.neighbors import ClusterEffort, Neighbors, choose_effort
+from pixelsne.settings import check_settings
+
+K = 90
+
+
+def search(points: np.ndarray, effort: ClusterEffort, threads: int) -> Neighbors:
+    indices, distances, order = _core.cluster_neighbors(
+        points,
+        K,
+        0,
+        effort.size,
+        effort.recall,
+        effort.probes,
+        effort.reach,
+        reorder=True,
+        token=_core.ProgressToken(),
+        threads=threads,
+    )
+    return Neighbors(indices, distances, order)
+
+
+def recall_of(found: Neighbors, rows: np.ndarray, truth: np.ndarray) -> float:
+    """Of the true neighbors of some rows, in numbers of the input."""
+    places = np.empty(len(found.indices), dtype=np.int64)
+    places[found.order] = np.arange(len(places))
+    hits = [
+        len(np.intersect1d(found.order[found.indices[places[row], : truth.shape[1]]], truth[position]))
+        for position, row in enumerate(rows)
+    ]
+    return float(np.mean(hits)) / truth.shape[1]
+
+
+def measure(points: np.ndarray, judge: Judge, effort: ClusterEffort, threads: int) -> dict[str, object]:
+    with Clock() as searching:
+        found = search(points, effort, threads)
+    recall = recall_of(found, judge.rows, judge.truth)
+    settings = check_settings(PixelSNE(n_jobs=threads).get_params(deep=False), 0)
+    start = initial_positions(points, "pca", 0)[found.order]
+    descent = Descent(joint_affinities(found, (30.0,), threads), start, settings, found.order)
+    del found
+    with Clock() as descending:
+        for _ in descent:
+            pass
+    quality = judge.judge(descent.map())
+    times = {"neighbors, s": searching.seconds, "descent, s": descending.seconds}
+    return {"probes, at most": effort.probes, "recall of 30": recall, **times, **quality}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("--probes", type=int, default=300)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    points, labels = load_points(options.data)
+    judge = Judge(points, labels, 30.0, options.threads)
+    rows: Rows = []
+    for effort in (choose_effort(len(points)), ClusterEffort(probes=options.probes, recall=0.995)):
+        rows.append(measure(points, judge, effort, options.threads))
+        print(rows[-1], flush=True)
+    name = source_name(options.data)
+    save(f"recall_{name}", f"{name}, {len(points):,} points: what more neighbors found are worth", rows, judge.notes())
+
+
+if __name__ == "__main__":
+    main()
