@@ -56,7 +56,7 @@ def test_the_field_against_its_twin(shape, span):
     assert (outliers, used_tree) == (0, False)
     true_push, true_normalizer = reference.field_repulsion(positions, spacing, columns, rows)
     assert normalizer == pytest.approx(true_normalizer, rel=2e-5)
-    assert relative_error(push, true_push) < 1e-3
+    assert relative_error(push, true_push) < 2e-4
 
 
 def test_points_on_the_nodes_get_exact_values():
@@ -172,12 +172,12 @@ def test_what_came_before_does_not_matter():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_positions_that_are_not_numbers(bad):
-    positions = np.full((50, 2), bad, dtype=np.float32)
-    with pytest.raises(ValueError, match="positions: finite"):
-        pixel_field(positions)
-    positions = clumps(2_000, 100.0)
-    positions[3] = np.nan  # the bounds do not see it: it must do no harm
-    assert np.isfinite(np.delete(pixel_field(positions)[0], 3, axis=0)).mean() >= 0.0
+    all_bad = np.full((50, 2), bad, dtype=np.float32)
+    one_bad = clumps(4_000, 30.0)
+    one_bad[3] = bad
+    for positions in (all_bad, one_bad):
+        with pytest.raises(ValueError, match="positions: finite"):
+            pixel_field(positions)
 
 
 @pytest.mark.parametrize("most_nodes", [0, 31, 33, 4112])

@@ -106,6 +106,11 @@ double PixelField::repulsion_by_tree(Positions positions, int threads, ArrayView
 double PixelField::repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push) {
     convolution_.prepare(lattice_, threads);
     sort_by_band(positions, box, threads);
+    for (const std::uint32_t outlier : outliers_) {  // the bounds have not seen what is no number
+        if (!std::isfinite(positions.row(outlier)[0] + positions.row(outlier)[1])) {
+            throw std::invalid_argument("positions: finite");
+        }
+    }
     deposit(threads);
     add_up(threads);
     convolution_.apply(nodes_, stride(), threads);
