@@ -1,14 +1,14 @@
 """What better neighbors would be worth: `recall.py DATA [--probes 300]`.
 
 The default search, and the same search with more probes, each followed by the default descent. Precision is judged
-against exact neighbors of sampled rows (see judge.py), recall against the same.
+against exact neighbors of sampled rows (see judge.py), recall against those of fewer rows.
 """
 
 import argparse
 
 import numpy as np
 
-from judge import Judge
+from judge import Judge, nearest_of_rows
 from measure import Clock, Rows, load_points, save, source_name
 from pixelsne import PixelSNE, _core
 from pixelsne.affinities import joint_affinities
@@ -18,6 +18,7 @@ from pixelsne.neighbors import ClusterEffort, Neighbors, choose_effort
 from pixelsne.settings import check_settings
 
 K = 90
+RECALL_ROWS = 2_000
 
 
 def search(points: np.ndarray, effort: ClusterEffort, threads: int) -> Neighbors:
@@ -37,20 +38,26 @@ def search(points: np.ndarray, effort: ClusterEffort, threads: int) -> Neighbors
 
 
 def recall_of(found: Neighbors, rows: np.ndarray, truth: np.ndarray) -> float:
-    """Of the true neighbors of some rows, in numbers of the input."""
+    """Of the true neighbors (rows, K) of some rows, in numbers of the input."""
     places = np.empty(len(found.indices), dtype=np.int64)
     places[found.order] = np.arange(len(places))
     hits = [
-        len(np.intersect1d(found.order[found.indices[places[row], : truth.shape[1]]], truth[position]))
+        len(np.intersect1d(found.order[found.indices[places[row]]], truth[position]))
         for position, row in enumerate(rows)
     ]
-    return float(np.mean(hits)) / truth.shape[1]
+    return float(np.mean(hits)) / K
 
 
-def measure(points: np.ndarray, judge: Judge, effort: ClusterEffort, threads: int) -> dict[str, object]:
+def rows_for_recall(judge: Judge) -> np.ndarray:
+    return judge.rows[:: max(1, len(judge.rows) // RECALL_ROWS)]
+
+
+def measure(
+    points: np.ndarray, judge: Judge, truth: np.ndarray, effort: ClusterEffort, threads: int
+) -> dict[str, object]:
     with Clock() as searching:
         found = search(points, effort, threads)
-    recall = recall_of(found, judge.rows, judge.truth)
+    recall = recall_of(found, rows_for_recall(judge), truth)
     settings = check_settings(PixelSNE(n_jobs=threads).get_params(deep=False), 0)
     start = initial_positions(points, "pca", 0)[found.order]
     descent = Descent(joint_affinities(found, (30.0,), threads), start, settings, found.order)
@@ -60,7 +67,7 @@ def measure(points: np.ndarray, judge: Judge, effort: ClusterEffort, threads: in
             pass
     quality = judge.judge(descent.map())
     times = {"neighbors, s": searching.seconds, "descent, s": descending.seconds}
-    return {"probes, at most": effort.probes, "recall of 30": recall, **times, **quality}
+    return {"probes, at most": effort.probes, f"recall of {K}": recall, **times, **quality}
 
 
 def main() -> None:
@@ -71,9 +78,10 @@ def main() -> None:
     options = parser.parse_args()
     points, labels = load_points(options.data)
     judge = Judge(points, labels, 30.0, options.threads)
+    truth = nearest_of_rows(points, rows_for_recall(judge), K)
     rows: Rows = []
     for effort in (choose_effort(len(points)), ClusterEffort(probes=options.probes, recall=0.995)):
-        rows.append(measure(points, judge, effort, options.threads))
+        rows.append(measure(points, judge, truth, effort, options.threads))
         print(rows[-1], flush=True)
     name = source_name(options.data)
     save(f"recall_{name}", f"{name}, {len(points):,} points: what more neighbors found are worth", rows, judge.notes())

@@ -56,15 +56,12 @@ ClusterProbes::ClusterProbes(Points sorted, const Clusters& clusters, Points cen
     const std::size_t least = clusters_that_hold(clusters, k);
     near_count_ = std::min(clusters.count() - 1, std::max(kChoicePerProbe * most, least));
     if (near_count_ > 0) near_ = neighbors_of_centers(centers, near_count_, threads, token);
-    if (recall < 1.0) probes_ = probes_for(recall, threads, token);
-    suffice_ = recall < 1.0 && probes_ <= most;
-    probes_ = std::min(probes_, most);
+    if (recall < 1.0) probes_ = std::min(most, probes_for(recall, threads, token));
     choice_ = std::min(near_count_, std::max({kChoicePerProbe * probes_, kLeastChoice, least}));
     words_ = (choice_ + 63) / 64;
     chosen_.resize(sorted.rows * words_);
 }
 
-// One more than all if even all clusters around do not suffice.
 std::size_t ClusterProbes::probes_for(double recall, int threads, ProgressToken& token) const {
     std::vector<std::uint32_t> everyone(sorted_.rows);
     std::iota(everyone.begin(), everyone.end(), 0u);
@@ -95,7 +92,7 @@ std::size_t ClusterProbes::probes_for(double recall, int threads, ProgressToken&
     for (; probes <= near_count_ && found < wanted; ++probes) {
         for (const auto& chunk : counts) found += static_cast<double>(chunk[probes]);
     }
-    return found < wanted ? probes + 1 : probes;
+    return probes;
 }
 
 // counts[r] += those of the true neighbors that lie in the point's r-th cluster, its own being the 0-th.

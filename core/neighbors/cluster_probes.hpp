@@ -20,9 +20,6 @@ public:
     ClusterProbes(Points sorted, const Clusters& clusters, Points centers, double recall, std::size_t most,
                   std::size_t k, int threads, ProgressToken& token);
 
-    // Whether that recall needs no more than the most probes.
-    bool suffice() const { return suffice_; }
-
     // The clusters around one, nearest first, without itself.
     const std::uint32_t* around(std::size_t cluster) const { return near_.data() + cluster * near_count_; }
 
@@ -55,7 +52,6 @@ private:
     std::size_t near_count_;
     std::size_t choice_;  // the first of those
     std::size_t words_;
-    bool suffice_ = false;
     std::vector<std::uint32_t> near_;    // (clusters, near_count)
     std::vector<std::uint64_t> chosen_;  // (n, words) a bit for each rank
 };

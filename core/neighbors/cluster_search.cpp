@@ -111,7 +111,7 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
                             NeighborTable table, std::int32_t* order) {
     const std::size_t n = points.rows;
     const std::size_t k = table.k();
-    token.expect(3 * n);
+    token.expect((settings.reach > 0 ? 3 : 2) * n);
     const Clusters clusters = find_clusters(points, settings.size, settings.seed, threads, token);
     const AlignedVector<float> gathered = gather_rows(points, clusters.order, threads);
     const Points sorted{gathered.data(), n, points.columns};
@@ -120,10 +120,8 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
         const ClusterPanels panels(sorted, clusters.begin, threads, token);
         ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.probes, k, threads, token);
         rows = compare_clusters(sorted, clusters, panels, probes, k, threads, token);
-        if (settings.reach > 0 && !probes.suffice()) {
+        if (settings.reach > 0) {
             explore_other_clusters(sorted, clusters, probes, k, settings.reach, threads, token, rows);
-        } else {
-            token.advance(n);
         }
     }
     if (order == nullptr) {

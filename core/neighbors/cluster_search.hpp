@@ -14,7 +14,7 @@ struct ClusterSettings {
     std::size_t size;    // points in a cluster, about
     double recall;       // share of the neighbors wanted; decides how many clusters a point is compared with,
     std::size_t probes;  // its own included, but this many at most
-    std::size_t reach;   // where that is too few: neighbors of neighbors, reach x reach a point; 0: none
+    std::size_t reach;   // and then neighbors of neighbors, reach x reach a point; 0: none
 };
 
 // In the order of the points if `order` is null. Else points are numbered cluster by cluster, in the table,

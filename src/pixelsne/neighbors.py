@@ -35,7 +35,7 @@ class ClusterEffort:
     probes: int  # clusters a point is compared with at most, its own included
     size: int = 256  # points in a cluster, about
     recall: float = 0.99  # reached with fewer probes where that is possible
-    reach: int = 20  # where it is not: neighbors of neighbors looked at, reach x reach a point
+    reach: int = 30  # neighbors of neighbors looked at afterwards: reach x reach a point
 
 
 def choose_effort(n: int) -> ClusterEffort:
