@@ -34,13 +34,13 @@ class ClusterEffort:
 
     probes: int  # clusters a point is compared with at most, its own included
     size: int = 256  # points in a cluster, about
-    recall: float = 0.99  # reached with fewer probes where that is possible
-    reach: int = 30  # neighbors of neighbors looked at afterwards: reach x reach a point
+    recall: float = 0.995  # reached with fewer probes where that is possible
+    reach: int = 20  # neighbors of neighbors looked at afterwards: reach x reach a point
 
 
 def choose_effort(n: int) -> ClusterEffort:
     """The more clusters there are, the smaller the share of them that a point can afford to be compared with."""
-    return ClusterEffort(probes=round(30 + 0.04 * math.sqrt(n)))
+    return ClusterEffort(probes=round(30 + 0.12 * math.sqrt(n)))
 
 
 @dataclass(frozen=True)
