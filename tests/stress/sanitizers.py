@@ -12,7 +12,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TESTS = ["test_core_border.py", "test_forces.py", "test_neighbors.py", "test_affinities.py", "test_descent.py"]
+TESTS = [
+    "test_core_border.py",
+    "test_forces.py",
+    "test_pixel_field.py",
+    "test_neighbors.py",
+    "test_affinities.py",
+    "test_descent.py",
+]
 # Python starts the instrumented core, not the other way round, so the sanitizer's runtime must be loaded first.
 SANITIZERS = {
     "address": {
