@@ -1,7 +1,8 @@
 """Recall and time of the neighbor searches, and of faiss if it is there: `neighbors.py DATA.npz [k] [n ...]`.
 
 Recall is the share of the true neighbors found for a thousand random points, whose true neighbors are
-computed here. THREADS in the environment sets the number of threads, 2 unless told.
+computed here. THREADS in the environment sets the number of threads, 2 unless told; DIMENSIONS that of the principal
+components, 50 unless told.
 """
 
 import importlib.util
@@ -13,10 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from measure import Clock, Rows, in_own_process, load_points, save, source_name
+from measure import Clock, Rows, in_own_process, load_source, save, source_name
 from pixelsne.neighbors import find_neighbors
+from pixelsne.reduce import reduce
 
 THREADS = int(os.environ.get("THREADS", "2"))
+USUAL_DIMENSIONS = 50
+DIMENSIONS = int(os.environ.get("DIMENSIONS", USUAL_DIMENSIONS))
 MOST_FOR_ALL_PAIRS = 100_000
 ROWS_AT_ONCE = 50
 
@@ -61,13 +65,15 @@ def measure_faiss(points: NDArray[np.float32], k: int, rows: NDArray[np.int64], 
 def main(path: str, k: int, sizes: list[int]) -> None:
     table: Rows = []
     for n in sizes:
-        points, _ = load_points(path, n)
+        points = reduce(load_source(path, n)[0], DIMENSIONS, 0)
         rows = np.random.default_rng(1).choice(n, min(n, 1000), replace=False)
         truth = true_neighbors(points, rows, k)
         for measured in (measure_own, measure_faiss):
             table += [{"n": n, "k": k} | row for row in measured(points, k, rows, truth)]
             print(*table, sep="\n", flush=True)
-    save(f"neighbors_{source_name(path)}", f"Neighbor searches on {source_name(path)}, {THREADS} threads", table)
+    name = source_name(path) + ("" if DIMENSIONS == USUAL_DIMENSIONS else f"_{DIMENSIONS}d")
+    title = f"Neighbor searches on {source_name(path)}, at most {DIMENSIONS} dimensions, {THREADS} threads"
+    save(f"neighbors_{name}", title, table)
 
 
 if __name__ == "__main__":
