@@ -234,14 +234,21 @@ def test_the_schedule_as_planned():
     assert falling[0] == 12.0
     assert falling[-1] == 1.0
     np.testing.assert_allclose(falling[1:] / falling[:-1], 12 ** (-1 / 80))
-    assert all(pace.learning_rate == pytest.approx(49_000 / pace.exaggeration) for pace in paces[:121])
-    assert paces[235].learning_rate == pytest.approx(0.85 * 70_000)
-    assert paces[-1].learning_rate == pytest.approx(70_000)
+    assert all(pace.learning_rate == pytest.approx(70_000 / pace.exaggeration) for pace in paces[:340])
     assert {pace.momentum for pace in paces[:120]} == {0.8}
     rising = [pace.momentum for pace in paces[120:]]
     assert rising[0] == 0.9
-    assert rising[115] == pytest.approx(0.925)
-    assert {round(momentum, 6) for momentum in rising[230:]} == {0.95}
+    assert rising[85] == pytest.approx(0.925)
+    assert {round(momentum, 6) for momentum in rising[170:220]} == {0.95}
+
+
+def test_the_last_iterations_cool_down():
+    paces = plan(make_settings(max_iter=1000), 70_000)
+    cooling = paces[-60:]
+    assert (cooling[0].momentum, cooling[0].learning_rate) == pytest.approx((0.95, 70_000))
+    assert (cooling[30].momentum, cooling[30].learning_rate) == pytest.approx((0.825, 70_000 * 0.1**0.5))
+    assert cooling[-1].momentum == pytest.approx(0.7, abs=0.01)
+    assert cooling[-1].learning_rate == pytest.approx(7_000, rel=0.05)
 
 
 def test_a_short_run_keeps_the_proportions_of_the_schedule():
@@ -249,7 +256,8 @@ def test_a_short_run_keeps_the_proportions_of_the_schedule():
     assert len(paces) == 35
     assert [pace.exaggeration == 12.0 for pace in paces] == [True] * 5 + [False] * 30  # the fall starts at 12, too
     assert [pace.phase for pace in paces] == ["early"] * 12 + ["late"] * 23
-    assert paces[-1].momentum > 0.94
+    assert max(pace.momentum for pace in paces) > 0.94
+    assert [pace.learning_rate < 69_000 for pace in paces[12:]] == [False] * 18 + [True] * 5
 
 
 def test_what_the_user_sets_is_kept():

@@ -66,9 +66,10 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
-        0.7 n / exaggeration, late rising to n / exaggeration, and at least 50.
+        n / exaggeration, a tenth of it in the end, and at least 50.
     momentum : "auto", float or (float, float), default="auto"
-        A pair is (early, late). "auto" is 0.8 early, then rises from 0.9 to 0.95.
+        A pair is (early, late). "auto" is 0.8 early, rises from 0.9 to 0.95, and
+        falls to 0.7 during the last 60 iterations.
     step_limit : float or None, default=5.0
         No point moves farther than this in one iteration, in embedding units.
     max_iter : int, default=350

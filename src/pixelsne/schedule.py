@@ -1,8 +1,9 @@
 """The pace of every iteration: exaggeration, momentum, rate.
 
 Left to itself the schedule needs 350 iterations for the map that the usual 1,000 give. Exaggeration falls step
-by step instead of at once, the rate is proportional to n / exaggeration throughout, and rate and momentum rise
-while the map spreads.
+by step instead of at once, the rate is n / exaggeration, and momentum rises while the map spreads. At such a pace
+points do not come to rest: they swing about their places, farther than their neighbors are away where points are
+many. So the last iterations cool down.
 benchmarks/schedule.py is the search that led here.
 """
 
@@ -12,17 +13,19 @@ from typing import Literal
 
 from pixelsne.settings import Settings
 
-# Of 350 iterations: full exaggeration, its fall to the late value, and the rise of rate and momentum. A shorter
-# run shortens all three alike; a longer one goes on at the last pace.
+# Of 350 iterations: full exaggeration, its fall to the late value, the rise of momentum, and cooling. A shorter
+# run shortens all four alike; a longer one stays at the highest pace in between.
 USUAL_ITERATIONS = 350
 EARLY_ITERATIONS = 40
 FALLING_ITERATIONS = 80
-RISING_ITERATIONS = USUAL_ITERATIONS - EARLY_ITERATIONS - FALLING_ITERATIONS
+RISING_ITERATIONS = 170
+COOLING_ITERATIONS = 60
 
 EARLY_MOMENTUM = 0.8
 LATE_MOMENTUM = (0.9, 0.95)  # rising
+COOL_MOMENTUM = 0.7
 
-RATE_SHARE = (0.7, 1.0)  # of n / exaggeration: early, and what it rises to
+COOL_RATE = 0.1  # of the rate before
 SMALLEST_AUTOMATIC_RATE = 50.0
 
 
@@ -36,17 +39,21 @@ class Pace:
     learning_rate: float  # of the gradient with its factor 4
 
 
-def automatic_rate(n: int, exaggeration: float, share: float) -> float:
+def automatic_rate(n: int, exaggeration: float, share: float = 1.0) -> float:
     """Proportional to n, since affinities shrink with n, and against exaggeration, which grows them."""
     return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
+
+
+def part_of(iterations: int, max_iter: int) -> float:
+    """How long a part of the usual 350 is in a run of max_iter."""
+    return iterations * min(1.0, max_iter / USUAL_ITERATIONS)
 
 
 def early_lengths(settings: Settings) -> tuple[int, int]:
     """Iterations at full exaggeration, and while it falls. A length asked for ends at once, as in the paper."""
     if settings.early_exaggeration_iter is not None:
         return min(settings.early_exaggeration_iter, settings.max_iter), 0
-    share = min(1.0, settings.max_iter / USUAL_ITERATIONS)
-    return round(EARLY_ITERATIONS * share), round(FALLING_ITERATIONS * share)
+    return round(part_of(EARLY_ITERATIONS, settings.max_iter)), round(part_of(FALLING_ITERATIONS, settings.max_iter))
 
 
 def falling(first: float, last: float, steps: int) -> Iterator[float]:
@@ -54,11 +61,15 @@ def falling(first: float, last: float, steps: int) -> Iterator[float]:
     return (first * (last / first) ** (step / steps) for step in range(steps))
 
 
-def rising(first_and_last: tuple[float, float], step: int, max_iter: int) -> float:
-    """From first to last in equal steps, during the usual iterations."""
-    first, last = first_and_last
-    steps = RISING_ITERATIONS * min(1.0, max_iter / USUAL_ITERATIONS)
-    return first + (last - first) * min(1.0, step / steps)
+def cooled(left: int, max_iter: int) -> float:
+    """0 until the last iterations, then rising to 1; left: iterations to go, this one included."""
+    return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
+
+
+def late_momentum(step: int, left: int, max_iter: int) -> float:
+    first, last = LATE_MOMENTUM
+    risen = first + (last - first) * min(1.0, step / part_of(RISING_ITERATIONS, max_iter))
+    return risen + (COOL_MOMENTUM - risen) * cooled(left, max_iter)
 
 
 def plan_early(settings: Settings, n: int) -> list[Pace]:
@@ -67,17 +78,18 @@ def plan_early(settings: Settings, n: int) -> list[Pace]:
     exaggerations += falling(settings.early_exaggeration, settings.exaggeration, fall)
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
     rate = settings.learning_rate[0]
-    return [Pace("early", value, momentum, rate or automatic_rate(n, value, RATE_SHARE[0])) for value in exaggerations]
+    return [Pace("early", value, momentum, rate or automatic_rate(n, value)) for value in exaggerations]
 
 
-def plan_late(settings: Settings, n: int, step: int) -> Pace:
+def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
     max_iter, exaggeration = settings.max_iter, settings.exaggeration
-    momentum = rising(LATE_MOMENTUM, step, max_iter) if settings.momentum is None else settings.momentum[1]
-    rate = settings.learning_rate[1] or automatic_rate(n, exaggeration, rising(RATE_SHARE, step, max_iter))
+    momentum = late_momentum(step, left, max_iter) if settings.momentum is None else settings.momentum[1]
+    rate = settings.learning_rate[1] or automatic_rate(n, exaggeration, COOL_RATE ** cooled(left, max_iter))
     return Pace("late", exaggeration, momentum, rate)
 
 
 def plan(settings: Settings, n: int) -> list[Pace]:
     """One pace for each iteration."""
     early = plan_early(settings, n)
-    return early + [plan_late(settings, n, step) for step in range(settings.max_iter - len(early))]
+    late = settings.max_iter - len(early)
+    return early + [plan_late(settings, n, step, late - step) for step in range(late)]
