@@ -265,7 +265,7 @@ def test_what_the_user_sets_is_kept():
     assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[:60]} == {(12.0, 10, 0.7)}
     assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[60:]} == {(1.0, 20, 0.7)}
     assert len(plan(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
-    assert automatic_rate(10, 1.0, 1.0) == 50.0
+    assert automatic_rate(10, 1.0) == 50.0
 
 
 def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):
