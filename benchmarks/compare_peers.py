@@ -37,7 +37,7 @@ NOTES = {
     '"Warm" is a second call in the same process, when all is compiled.',
     "quality": '"Reached": seconds from the start of our run, neighbors included, until a snapshot of our map is at '
     'least as good as the map the target ends with; "all reached" in KL and both precisions at once. '
-    "For this our run may take twice the iterations; its other figures are those of its end.",
+    "Our run is as long as it is by default, since a map is at its best once it has cooled down.",
 }
 
 

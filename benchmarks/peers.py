@@ -19,7 +19,6 @@ from measure import Clock, peak_memory, seconds_since_launch
 
 EARLY_ITERATIONS = 250
 EXAGGERATION = 12
-PATIENCE = 2  # how many times the target's iterations we may take to reach its quality
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,9 @@ Fit = Callable[[np.ndarray], Outcome]
 def prepare_pixelsne(task: Task) -> Fit:
     from pixelsne import PixelSNE  # noqa: PLC0415
 
-    iterations = task.iterations * (PATIENCE if task.race == "quality" else 1)
-    given = {} if task.by_default else {"perplexity": task.perplexity, "max_iter": iterations, "tol": 0.0}
+    given = {} if task.by_default else {"perplexity": task.perplexity, "tol": 0.0}
+    if task.race == "iterations":
+        given["max_iter"] = task.iterations
 
     def fit(points: np.ndarray) -> Outcome:
         model = PixelSNE(random_state=0, n_jobs=task.threads, **given)
