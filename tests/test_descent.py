@@ -199,6 +199,19 @@ def test_snapshots_tell_the_story(cluster_affinities):
     assert descent.stopped_by == "max_iter"
 
 
+def test_a_run_that_stands_still_cools_down_before_it_ends(cluster_affinities):
+    settings = make_settings(repulsion="exact", max_iter=350, tol=1e9)
+    descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
+    fractions = [snapshot.fraction for snapshot in descent]
+    assert descent.stopped_by == "tol"
+    assert descent.iteration == 150 + 59  # the first look of the late phase, then all iterations that cool
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    by_hand = replace(settings, momentum=(0.5, 0.8), learning_rate=(100.0, 100.0))
+    at_once = Descent(cluster_affinities, noise_positions(600, 0), by_hand)
+    assert sum(1 for _ in at_once) == 150
+
+
 def test_tol_ends_the_run_when_the_picture_stands_still(cluster_affinities):
     settings = make_settings(repulsion="exact", max_iter=5000, early_exaggeration_iter=100, tol=3.0)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)

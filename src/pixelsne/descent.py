@@ -97,6 +97,7 @@ class Descent:
         self.paces = plan(settings, len(positions))
         self.order = order  # the input row at each place, where these differ
         self.iteration = 0
+        self._next = 0  # of the paces
         self.normalizer = math.inf  # of the last iteration
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
@@ -111,13 +112,21 @@ class Descent:
         self._last_look = self.screen.place(positions[self._sampled])
 
     def __iter__(self) -> Iterator[Snapshot]:
-        for pace in self.paces:
+        while self._next < len(self.paces):
+            pace = self.paces[self._next]
+            self._next += 1
             self._iterate(pace)
             kl, moved = self._look()
+            stands_still = moved is not None and moved < self.settings.tol and pace.phase == "late"
+            if stands_still and not pace.cools:
+                self._skip_to_cooling()
             yield self._snapshot(pace, kl, moved)
-            if moved is not None and moved < self.settings.tol and pace.phase == "late":
-                self.stopped_by = "tol"
-                return
+
+    def _skip_to_cooling(self) -> None:
+        """Leaves out all that is left but the last iterations, in which the map comes to rest."""
+        self.stopped_by = "tol"
+        while self._next < len(self.paces) and not self.paces[self._next].cools:
+            self._next += 1
 
     def _screen(self, bounds: tuple[float, float, float, float]) -> Screen:
         return Screen.around(bounds, self.settings.resolution, self.settings.aspect)
@@ -160,8 +169,7 @@ class Descent:
         return kl, moved
 
     def _snapshot(self, pace: Pace, kl: float | None, moved: float | None) -> Snapshot:
-        fraction = self.iteration / self.settings.max_iter
-        return Snapshot(self.iteration, pace.phase, fraction, self.screen, kl, moved, self.map)
+        return Snapshot(self.iteration, pace.phase, self._next / len(self.paces), self.screen, kl, moved, self.map)
 
     def map(self) -> Positions:
         """A copy of the positions in the order of the input."""

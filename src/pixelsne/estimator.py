@@ -75,7 +75,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     max_iter : int, default=350
         A limit; exaggerated iterations included. 350 give what 1,000 of an ordinary schedule do.
     tol : float, default=1.0
-        The run ends when the median point has moved fewer pixels than this in 50 iterations; 0 = never.
+        When the median point has moved fewer pixels than this in 50 iterations, the run cools down and
+        ends; 0 = never.
     random_state : int, RandomState or None, default=None
         The same number gives the same map, bit for bit, whatever n_jobs is.
     n_jobs : int or None, default=-1

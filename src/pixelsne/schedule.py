@@ -37,6 +37,7 @@ class Pace:
     exaggeration: float
     momentum: float
     learning_rate: float  # of the gradient with its factor 4
+    cools: bool = False  # one of the last iterations, in which the map comes to rest
 
 
 def automatic_rate(n: int, exaggeration: float, share: float = 1.0) -> float:
@@ -85,7 +86,8 @@ def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
     max_iter, exaggeration = settings.max_iter, settings.exaggeration
     momentum = late_momentum(step, left, max_iter) if settings.momentum is None else settings.momentum[1]
     rate = settings.learning_rate[1] or automatic_rate(n, exaggeration, COOL_RATE ** cooled(left, max_iter))
-    return Pace("late", exaggeration, momentum, rate)
+    automatic = settings.momentum is None or settings.learning_rate[1] is None
+    return Pace("late", exaggeration, momentum, rate, cools=automatic and cooled(left, max_iter) > 0)
 
 
 def plan(settings: Settings, n: int) -> list[Pace]:
