@@ -1,4 +1,8 @@
 // The border to Python: check arrays, release the GIL, call. Nothing else happens here.
+#ifdef __linux__
+#include <malloc.h>
+#endif
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -20,6 +24,7 @@
 #include "forces/exact_repulsion.hpp"
 #include "forces/pixel_field.hpp"
 #include "forces/pixel_quadtree.hpp"
+#include "forces/placing.hpp"
 #include "kernels.hpp"
 #include "large_memory.hpp"
 #include "neighbors/cluster_search.hpp"
@@ -27,6 +32,7 @@
 #include "neighbors/random_projection_forest.hpp"
 #include "neighbors/vantage_point_tree.hpp"
 #include "progress_token.hpp"
+#include "project.hpp"
 #include "step.hpp"
 
 namespace nb = nanobind;
@@ -77,16 +83,26 @@ Matrix<Number> new_matrix(std::size_t rows, std::size_t columns) {
     return Matrix<Number>(data, {rows, columns}, owner);
 }
 
+void require_countable(const Matrix<const float>& points) {
+    require(points.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+            "points: fewer than 2^31 rows");
+}
+
+void require_finite(const Matrix<const float>& numbers, const char* message) {
+    bool finite = true;
+    for (std::size_t place = 0; place < numbers.size(); ++place) {
+        finite = finite && std::isfinite(numbers.data()[place]);
+    }
+    require(finite, message);
+}
+
 template <class Search>
 std::pair<Matrix<std::int32_t>, Matrix<float>> find_neighbors(const Matrix<const float>& points, std::size_t k,
                                                               Search&& search) {
     require(points.shape(0) >= 2 && points.shape(1) >= 1, "points: at least two rows and one column");
-    require(points.shape(0) < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
-            "points: fewer than 2^31 rows");
+    require_countable(points);
     require(k >= 1 && k < points.shape(0), "k: between 1 and the number of points less one");
-    bool finite = true;
-    for (std::size_t place = 0; place < points.size(); ++place) finite = finite && std::isfinite(points.data()[place]);
-    require(finite, "points: finite");
+    require_finite(points, "points: finite");
     auto indices = new_matrix<std::int32_t>(points.shape(0), k);
     auto distances = new_matrix<float>(points.shape(0), k);
     {
@@ -297,7 +313,51 @@ std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affi
             owned(std::move(joint.values), count)};
 }
 
+std::pair<Matrix<std::int32_t>, Matrix<float>> neighbors_of_strangers(const Matrix<const float>& queries,
+                                                                      const Matrix<const float>& points, std::size_t k,
+                                                                      ProgressToken& token, int threads) {
+    require(queries.shape(1) == points.shape(1) && points.shape(1) >= 1, "queries and points: the same columns");
+    require(k >= 1 && k <= points.shape(0), "k: between 1 and the number of points");
+    require_countable(points);
+    require_finite(points, "points: finite");
+    require_finite(queries, "queries: finite");
+    auto indices = new_matrix<std::int32_t>(queries.shape(0), k);
+    auto distances = new_matrix<float>(queries.shape(0), k);
+    {
+        Unlocked unlocked;
+        find_neighbors_of_strangers(view(queries), view(points), threads, token,
+                                    NeighborTable{view(indices), view(distances)});
+    }
+    return {indices, distances};
+}
+
+Matrix<float> project(const Matrix<const float>& rows, const Matrix<const float>& directions, int threads) {
+    require(rows.shape(1) == directions.shape(0), "rows and directions: columns of the one, rows of the other");
+    auto out = new_matrix<float>(rows.shape(0), directions.shape(1));
+    Unlocked unlocked;
+    project_rows(view(rows), view(directions), threads, view(out));
+    return out;
+}
+
+Matrix<float> place_points_on(const Matrix<const float>& map, const Matrix<const std::int32_t>& neighbors,
+                              const Matrix<const float>& affinities, ProgressToken& token, int threads) {
+    const Positions positions = positions_view(map);
+    require(neighbors.shape(0) == affinities.shape(0) && neighbors.shape(1) == affinities.shape(1),
+            "neighbors and affinities: the same shape");
+    require(neighbors.shape(1) >= 1, "neighbors: at least one column");
+    require_columns_below(neighbors.data(), neighbors.size(), positions.rows, "neighbors: rows of the map");
+    auto placed = new_matrix<float>(neighbors.shape(0), 2);
+    Unlocked unlocked;
+    place_new_points(positions, NewPoints{view(neighbors), view(affinities)}, threads, token, view(placed));
+    return placed;
+}
+
 void bind_neighbors(nb::module_& module) {
+    module.def("neighbors_of_strangers", &neighbors_of_strangers, "queries"_a.noconvert(), "points"_a.noconvert(),
+               "k"_a, "token"_a, "threads"_a);
+    module.def("project_rows", &project, "rows"_a.noconvert(), "directions"_a.noconvert(), "threads"_a);
+    module.def("place_new_points", &place_points_on, "placed"_a.noconvert(), "neighbors"_a.noconvert(),
+               "affinities"_a.noconvert(), "token"_a, "threads"_a);
     module.def(
         "exact_neighbors",
         [](const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
@@ -378,12 +438,22 @@ void bind_forces(nb::module_& module) {
 }  // namespace
 }  // namespace pixelsne
 
+// What is freed in pieces stays with the process until somebody asks; of megabytes that is worth asking.
+void release_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 NB_MODULE(_core, module) {
     using namespace pixelsne;
     module.attr("instruction_set") = kernels().name;
     nb::exception<Cancelled>(module, "Cancelled");
+    module.def("release_free_memory", &release_free_memory);
     nb::class_<ProgressToken>(module, "ProgressToken")
         .def(nb::init<>())
+        .def("expect", &ProgressToken::expect, "units"_a)
+        .def("advance", &ProgressToken::advance, "units"_a)
         .def("cancel", &ProgressToken::cancel)
         .def_prop_ro("cancelled", &ProgressToken::cancelled)
         .def_prop_ro("fraction", &ProgressToken::fraction);

@@ -31,6 +31,9 @@ constexpr double kSpanOfDifferences = 4.0;
 // The taps around a point at the border, and a little for rounding.
 constexpr double kBorder = static_cast<double>(kTaps) + 0.01;
 
+// Nodes a side that no lattice will have: whoever asks for more is told that these are too many.
+constexpr double kMoreThanEnough = 4.0 * kMostNodes;
+
 bool has_small_factors(std::size_t number) {
     for (const std::size_t factor : {2, 3, 5}) {
         while (number % factor == 0) number /= factor;
@@ -39,7 +42,7 @@ bool has_small_factors(std::size_t number) {
 }
 
 std::size_t nodes_for(double span, double spacing) {
-    const double wanted = span / spacing + kBorder;
+    const double wanted = std::min(span / spacing + kBorder, kMoreThanEnough);
     auto steps = std::max(kFewestNodes / kNodesPerStep, static_cast<std::size_t>(wanted / kNodesPerStep) + 1);
     while (!has_small_factors(steps)) ++steps;
     return steps * kNodesPerStep;

@@ -94,7 +94,8 @@ Bounds PixelField::choose_box(Positions positions, std::size_t most_nodes, int t
 
 bool PixelField::outgrown(std::size_t n) const {
     const std::size_t nodes = lattice_.nodes[0] * lattice_.nodes[1];
-    return n < kFewPoints || lattice_.spacing > kSpacing || nodes > kSparseNodesPerPoint * n;
+    const bool is_sparse = nodes > kSparseNodesPerPoint * n && !may_be_sparse_;
+    return n < kFewPoints || lattice_.spacing > kSpacing || is_sparse;
 }
 
 double PixelField::repulsion_by_tree(Positions positions, int threads, ArrayView<float> push) {

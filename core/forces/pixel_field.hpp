@@ -22,12 +22,17 @@ namespace pixelsne {
 
 class PixelField {
 public:
+    // may_be_sparse: the lattice is kept however few points it has, as is right for one that is made once.
+    explicit PixelField(bool may_be_sparse = false) : may_be_sparse_(may_be_sparse) {}
+
     // Writes push, (n, 2), and returns the normalizer. Of a side, the lattice has most_nodes at most.
     double repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push);
 
     // Of the last call.
     const FieldLattice& lattice() const { return lattice_; }
     std::size_t outliers() const { return outliers_.size(); }
+    const std::vector<std::uint32_t>& outlier_places() const { return outliers_; }
+    const float* row(std::size_t row) const { return nodes_.data() + row * stride(); }  // of the convolved lattice
     bool used_tree() const { return used_tree_; }
 
 private:
@@ -51,6 +56,7 @@ private:
     std::size_t bands() const;
     std::size_t stride() const { return lattice_.nodes[0] + kRowPadding; }
 
+    bool may_be_sparse_;
     bool used_tree_ = false;
     Quadtree tree_;
     FieldLattice lattice_{};

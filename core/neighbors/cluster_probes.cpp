@@ -79,7 +79,7 @@ std::size_t ClusterProbes::probes_for(double recall, int threads, ProgressToken&
         }
         for (std::size_t first = 0; first < panels.count(); first += kPanelsAtOnce) {
             const std::size_t last = std::min(panels.count(), first + kPanelsAtOnce);
-            panels.compare(sorted_, places.data(), places.size(), first, last, lists.data());
+            panels.compare({sorted_, places.data(), places.size()}, first, last, lists.data());
             token.advance(0);
         }
         for (std::size_t query = 0; query < places.size(); ++query) {

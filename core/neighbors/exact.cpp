@@ -13,26 +13,40 @@ namespace {
 constexpr std::size_t kQueriesPerBlock = 60;
 constexpr std::size_t kFloatsPerStretch = 32 * 1024;
 
-}  // namespace
+std::vector<std::uint32_t> all_rows(Points points) {
+    std::vector<std::uint32_t> rows(points.rows);
+    std::iota(rows.begin(), rows.end(), 0u);
+    return rows;
+}
 
-void find_exact_neighbors(Points points, int threads, ProgressToken& token, NeighborTable table) {
-    const std::size_t n = points.rows;
-    std::vector<std::uint32_t> everyone(n);
-    std::iota(everyone.begin(), everyone.end(), 0u);
+void compare_all(Points queries, bool are_strangers, Points points, int threads, ProgressToken& token,
+                 NeighborTable table) {
+    const std::vector<std::uint32_t> everyone = all_rows(queries);
     Panels panels;
-    panels.pack(points, everyone, threads);
+    panels.pack(points, all_rows(points), threads);
     const std::size_t stretch = std::max<std::size_t>(1, kFloatsPerStretch / (points.columns * kPanelPoints));
-    token.expect(n);
-    parallel_for(n, kQueriesPerBlock, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+    token.expect(queries.rows);
+    parallel_for(queries.rows, kQueriesPerBlock, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         std::vector<NearestList> lists(end - begin);
         for (NearestList& list : lists) list.start(table.k());
         for (std::size_t first = 0; first < panels.count(); first += stretch) {
-            panels.compare(points, everyone.data() + begin, end - begin, first,
+            panels.compare({queries, everyone.data() + begin, end - begin, are_strangers}, first,
                            std::min(panels.count(), first + stretch), lists.data());
         }
         for (std::size_t query = begin; query < end; ++query) table.write_row(query, lists[query - begin].finish());
         token.advance(end - begin);
     });
+}
+
+}  // namespace
+
+void find_exact_neighbors(Points points, int threads, ProgressToken& token, NeighborTable table) {
+    compare_all(points, false, points, threads, token, table);
+}
+
+void find_neighbors_of_strangers(Points queries, Points points, int threads, ProgressToken& token,
+                                 NeighborTable table) {
+    compare_all(queries, true, points, threads, token, table);
 }
 
 }  // namespace pixelsne

@@ -36,7 +36,7 @@ public:
                    : lists_[query - begin].start(k);
         }
         panels_.pack(points_, candidates_.rows(), 1);
-        panels_.compare(points_, queries_.data(), end - begin, 0, panels_.count(), lists_.data());
+        panels_.compare({points_, queries_.data(), end - begin}, 0, panels_.count(), lists_.data());
         for (std::size_t query = begin; query < end; ++query) {
             const std::uint64_t* keys = lists_[query - begin].finish();
             std::copy(keys, keys + k, rows.begin() + static_cast<std::ptrdiff_t>(query * k));

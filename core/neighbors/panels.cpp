@@ -44,19 +44,20 @@ void Panels::pack(Points points, const std::vector<std::uint32_t>& rows, int thr
     });
 }
 
-void Panels::compare(Points points, const std::uint32_t* queries, std::size_t query_count, std::size_t first_panel,
-                     std::size_t last_panel, NearestList* lists) const {
+void Panels::compare(const Queries& queries, std::size_t first_panel, std::size_t last_panel,
+                     NearestList* lists) const {
     const Kernels& kernel = kernels();
+    const Points points = queries.points;
     for (std::size_t panel = first_panel; panel < last_panel; ++panel) {
         const float* values = values_.data() + panel * points.columns * kPanelPoints;
         const std::uint32_t* indices = indices_.data() + panel * kPanelPoints;
-        for (std::size_t first = 0; first < query_count; first += kTileQueries) {
-            const std::size_t filled = std::min(kTileQueries, query_count - first);
+        for (std::size_t first = 0; first < queries.count; first += kTileQueries) {
+            const std::size_t filled = std::min(kTileQueries, queries.count - first);
             const float* rows[kTileQueries];
             float limits[kTileQueries];
             for (std::size_t query = 0; query < kTileQueries; ++query) {
                 const std::size_t real = first + (query < filled ? query : 0);
-                rows[query] = points.row(queries[real]);
+                rows[query] = points.row(queries.rows[real]);
                 limits[query] = lists[real].limit();
             }
             float distances[kTileQueries * kPanelPoints];
@@ -64,7 +65,8 @@ void Panels::compare(Points points, const std::uint32_t* queries, std::size_t qu
             kernel.squared_distances(rows, values, points.columns, limits, distances, any_within);
             for (std::size_t query = 0; query < filled; ++query) {
                 if (!any_within[query]) continue;
-                offer_panel(distances + query * kPanelPoints, indices, queries[first + query], lists[first + query]);
+                const std::uint32_t itself = queries.are_strangers ? kNobody : queries.rows[first + query];
+                offer_panel(distances + query * kPanelPoints, indices, itself, lists[first + query]);
             }
         }
     }

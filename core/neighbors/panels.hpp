@@ -14,6 +14,14 @@
 
 namespace pixelsne {
 
+// Rows of `points` that look for neighbors.
+struct Queries {
+    Points points;
+    const std::uint32_t* rows;
+    std::size_t count;
+    bool are_strangers = false;  // not among the points that are packed, so that none is itself
+};
+
 class Panels {
 public:
     // Packs the rows of `points` that `rows` names; they are offered under these numbers.
@@ -22,9 +30,8 @@ public:
     std::size_t count() const { return count_; }
     const float* values(std::size_t panel) const { return values_.data() + panel * floats_; }  // (d, 16)
 
-    // queries: rows of `points`, one list each. A query is not offered to itself.
-    void compare(Points points, const std::uint32_t* queries, std::size_t query_count, std::size_t first_panel,
-                 std::size_t last_panel, NearestList* lists) const;
+    // One list for each query, to which it is not offered itself.
+    void compare(const Queries& queries, std::size_t first_panel, std::size_t last_panel, NearestList* lists) const;
 
 private:
     std::size_t count_ = 0;

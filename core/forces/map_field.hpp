@@ -1,0 +1,29 @@
+// The field of a finished map: S(y) = sum over its points of 1 / (1 + |y - y_j|^2), and its slope, anywhere.
+#pragma once
+
+#include "../array_view.hpp"
+#include "pixel_field.hpp"
+
+namespace pixelsne {
+
+struct FieldValue {
+    double sum;       // S
+    double slope[2];  // its gradient
+};
+
+class MapField {
+public:
+    // The positions must outlive the field.
+    MapField(Positions map, int threads);
+
+    FieldValue at(const double* position) const;
+
+private:
+    FieldValue on_lattice(const double* place) const;
+
+    Positions map_;
+    PixelField field_;
+    bool summed_;  // pair by pair, as there are few points or they lie far apart
+};
+
+}  // namespace pixelsne
