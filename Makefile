@@ -6,13 +6,14 @@ SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
 # Built from source without isolation, so that only what changed is compiled again.
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
 
-.PHONY: demo test lint bench stress clean help
+.PHONY: demo test lint bench sanitize stress clean help
 
 help:
 	@echo "make demo    a map of handwritten digits in map.png"
 	@echo "make test    lint and all tests"
 	@echo "make lint    ruff, mypy and clang-format"
-	@echo "make stress  the tests on a core built with sanitizers"
+	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
+	@echo "make stress  that, 200 fits in one process, and many more made-up inputs"
 	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
 	@echo "make clean   remove the environment and what was built"
 
@@ -35,10 +36,14 @@ lint: $(VENV)/.installed
 	$(BIN)/clang-format --dry-run -Werror $(shell find core -name '*.[ch]pp')
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --cov=pixelsne --cov-fail-under=95
 
-stress: $(VENV)/.installed
+sanitize: $(VENV)/.installed
 	$(BIN)/python tests/stress/sanitizers.py
+
+stress: sanitize
+	$(BIN)/python tests/stress/soak.py
+	EXAMPLES=5000 $(BIN)/python -m pytest tests/test_inputs.py -k finite_map
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/scaling.py --sizes 1000,3000,10000,30000,100000 \

@@ -209,3 +209,9 @@ def field_repulsion(positions, spacing, columns, rows):
     by_x = np.einsum("ir,rc,ic->i", weights[1], field, slopes[0])
     by_y = np.einsum("ir,rc,ic->i", slopes[1], field, weights[0])
     return -0.5 * np.stack([by_x, by_y], axis=1), (values - 1).sum()
+
+
+def placing_cost(place, positions, neighbors, weights):
+    """Of a new point on a finished map, all pairs in float64."""
+    squared = np.square(positions.astype(np.float64) - np.asarray(place, np.float64)).sum(axis=1)
+    return float(np.sum(weights * np.log1p(squared[neighbors])) + np.log(np.sum(1 / (1 + squared))))

@@ -62,8 +62,9 @@ def test_the_demo_draws_a_map(tmp_path):
     assert "10-NN accuracy" in result.stdout
 
 
-def test_the_readme_runs():
+def test_the_readme_runs(tmp_path, monkeypatch):
     """Its Python, and its two commands exist."""
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text()
     namespace = {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):

@@ -1,7 +1,11 @@
 """Runs that are watched, stopped and left."""
 
+import contextlib
+import os
+import pty
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -65,12 +69,54 @@ def test_an_abandoned_iter_fit_keeps_the_map_so_far(digits):
     assert (model.n_iter_, model.stopped_by_) == (10, "callback")
 
 
-def test_verbose_shows_a_bar_on_stderr(digits, capfd):
+def test_verbose_writes_lines_where_stderr_is_a_file(digits, capfd, monkeypatch):
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
     PixelSNE(verbose=True, **QUICK).fit(digits[0])
     out, err = capfd.readouterr()
     assert out == ""
-    assert "iteration 60" in err
-    assert "KL" in err
+    lines = err.splitlines()
+    assert [name for name in ("reducing", "neighbors", "affinities", "unfolding", "settling") if name in err] == [
+        "reducing",
+        "neighbors",
+        "affinities",
+        "unfolding",
+        "settling",
+    ]
+    assert "iteration 60" in lines[-1]
+    assert len(lines) < 30
+    assert "\x1b" not in err, "no codes for terminals in a file"
+
+
+def read_to_the_end(terminal):
+    """A terminal whose other side is closed ends with an error."""
+    parts = []
+    with os.fdopen(terminal, "rb", buffering=0) as file, contextlib.suppress(OSError):
+        while part := file.read(65_536):
+            parts.append(part)
+    return b"".join(parts).decode()
+
+
+def test_verbose_shows_one_bar_in_a_terminal():
+    code = """
+import numpy as np
+from pixelsne import PixelSNE
+PixelSNE(verbose=True, perplexity=5, max_iter=60).fit(np.random.default_rng(0).normal(size=(300, 5)))
+"""
+    parent, child = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=child, env=environment)
+    os.close(child)
+    deadline = threading.Timer(120, process.kill)
+    deadline.start()
+    shown = read_to_the_end(parent)
+    deadline.cancel()
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    assert out == b""
+    assert "iteration 60" in shown
+    assert "KL" in shown
+    assert "left" in shown
 
 
 def test_a_numpy_true_stops_too(digits):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pixelsne.descent import Snapshot
     from pixelsne.estimator import PixelSNE
     from pixelsne.screen import Screen
+    from pixelsne.seeds import compare_seeds
 
 __version__ = "0.1.0"
 
@@ -22,10 +23,11 @@ _HOMES = {
     "PixelSNE": "pixelsne.estimator",
     "Screen": "pixelsne.screen",
     "Snapshot": "pixelsne.descent",
+    "compare_seeds": "pixelsne.seeds",
     "quality": "pixelsne.quality",
 }
 
-__all__ = ["PixelSNE", "Screen", "Snapshot", "__version__"]
+__all__ = ["PixelSNE", "Screen", "Snapshot", "__version__", "compare_seeds"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,22 +2,21 @@
 
 from dataclasses import dataclass
 
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions
 from pixelsne.descent import History, StoppedBy
 from pixelsne.screen import Screen
+from pixelsne.spaces import Space
 
 
 @dataclass(frozen=True)
 class Embedding:
     positions: Positions  # (n, 2), embedding units
     screen: Screen
+    space: Space  # which finds the neighbors of new points
+    neighbor_count: int
+    perplexity: tuple[float, ...]
     kl_divergence: float
     iterations: int
     stopped_by: StoppedBy
-    perplexity: tuple[float, ...]
     timings: dict[str, float]  # seconds by stage
     history: History
-
-    @property
-    def placed(self) -> Placed:
-        return self.screen.place(self.positions)

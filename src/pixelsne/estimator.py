@@ -1,33 +1,29 @@
 """PixelSNE: the scikit-learn contract."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pixelsne.arrays import AnyArray, Placed
+from pixelsne.arrays import Placed, Positions
 from pixelsne.descent import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
+from pixelsne.inputs import as_numbers
+from pixelsne.memory import estimate
 from pixelsne.pipeline import Run
-from pixelsne.settings import PRESETS, check_choice, check_settings
+from pixelsne.settings import GIVEN_METRICS, PRESETS, check_choice, check_settings, check_threads
+from pixelsne.transform import place_rows
+from pixelsne.watched import finish, watched
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 Listener = Callable[[Snapshot], object]
-
-
-def as_numbers(values: Any) -> AnyArray:
-    """Objects that are numbers after all, as float64."""
-    kind = np.asarray(values).dtype
-    if kind.kind == "O":
-        try:
-            return np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            pass
-    raise ValueError(f"X must hold numbers, got {kind}; convert or leave out other columns")
 
 
 class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,10 +51,16 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Where a cell of the pixel tree pushes from: its center of mass, or its midpoint as in the paper.
     aspect : {"fill", "equal"}, default="fill"
         Whether both axes fill the screen, or share one scale.
+    metric : str, default="euclidean"
+        "euclidean", "cosine", another of scikit-learn's pairwise distances (for up to 30,000 points),
+        "precomputed" (X is a square matrix of distances or a sparse graph of them, as kneighbors_graph with
+        mode="distance" makes it) or "affinities" (X is a sparse square P).
     n_pca : int or None, default=50
         Input with more columns is first reduced to this many principal components; None = never.
-    init : {"pca", "random"} or array (n, 2), default="pca"
-        The start.
+        For "euclidean" and "cosine".
+    init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
+        The start. A fitted model places the points on its map first, so that maps of growing data stay
+        comparable. Where there are no coordinates, "pca" takes the main axes of the affinities.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
         Factor on the affinities for the first iterations, and how many these are. "auto" keeps the factor
         for 40 iterations of 350 and then lets it fall during 80; a number ends it at once.
@@ -95,6 +97,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         The pixel each point lights up.
     positions_ : array (n, 2) of float32
         Embedding units: the kernel 1 / (1 + d^2) has width 1 here.
+    screen_ : Screen
+        Where positions lie in pixels.
     kl_divergence_ : float
         Of the affinities without exaggeration; its normalizer is exact up to 50,000 points
         and within 0.02 % above.
@@ -128,8 +132,9 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         theta: float = 0.5,
         center: str = "mass",
         aspect: str = "fill",
+        metric: str = "euclidean",
         n_pca: int | None = 50,
-        init: str | ArrayLike = "pca",
+        init: "str | ArrayLike | PixelSNE" = "pca",
         early_exaggeration: float = 12.0,
         early_exaggeration_iter: int | str = "auto",
         exaggeration: float = 1.0,
@@ -151,6 +156,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.theta = theta
         self.center = center
         self.aspect = aspect
+        self.metric = metric
         self.n_pca = n_pca
         self.init = init
         self.early_exaggeration = early_exaggeration
@@ -210,6 +216,29 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             stopped_by = "interrupt" if isinstance(leaving, KeyboardInterrupt) else "callback"
         self._learn(run.embedding(stopped_by))
 
+    def transform(self, X: Any) -> Placed:
+        """Places new points on the finished map, which stays as it is; what leaves the screen goes to its border.
+
+        Every row is placed by itself: by the pull of its neighbors among the points of the map, and the push of
+        the map's field. A row the map has already gets that row's place. With metric="precomputed" X holds the
+        distances of new rows to the points of the map.
+        """
+        check_is_fitted(self)
+        return self.screen_.place(self._place(X))
+
+    def _place(self, X: Any) -> Positions:
+        """The same in embedding units."""
+        values, threads = self._check_input(X, reset=False), check_threads(self.n_jobs)
+        return finish(watched(lambda token: place_rows(values, self._embedding, threads, token)))
+
+    def estimate_memory(self, X: Any) -> int:
+        """Bytes that fitting X would take at most, beside X itself; `fit` refuses what the machine has not.
+
+        For "euclidean" and "cosine" true to some 15 % (benchmarks/memory.py).
+        """
+        unfitted = type(self)(**(self.get_params(deep=False) | {"init": "random", "random_state": 0}))
+        return estimate(unfitted._start(X).workload)  # noqa: SLF001 - the same class
+
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
         """Whether the callback returned True; before the descent there is no map to keep."""
         answer = self.callback(snapshot) if self.callback is not None else None
@@ -217,27 +246,40 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _start(self, X: Any) -> Run:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        settings = check_settings(self.get_params(deep=False), seed)
-        values = self._check_input(X)
-        if not isinstance(settings.init, str) and len(settings.init) != len(values):
-            raise ValueError(f"init must have one row for each of the {len(values)} points, got {len(settings.init)}")
+        parameters = self.get_params(deep=False)
+        if isinstance(self.init, PixelSNE):
+            check_is_fitted(self.init, msg="init must be fitted before others can start from its map")
+            parameters["init"] = self.init._place(X)  # noqa: SLF001 - the same class
+        settings = check_settings(parameters, seed)
+        self.__dict__.pop("_embedding", None)  # a run that fails leaves no map behind that belongs to other rows
+        values = self._check_input(X, reset=True)
+        n = values.shape[0]
+        if not isinstance(settings.init, str) and len(settings.init) != n:
+            raise ValueError(f"init must have one row for each of the {n} points, got {len(settings.init)}")
         return Run(values, settings)
 
-    def _check_input(self, X: Any) -> AnyArray:
-        if np.asarray(X).dtype.kind in "OUSMm":
-            X = as_numbers(X)
-        return validate_data(self, X, dtype="numeric", ensure_min_samples=2)  # type: ignore[no-any-return]
+    def _check_input(self, X: Any, *, reset: bool) -> Any:
+        """A dense array or a sparse one by rows, with finite numbers; everything else is an error."""
+        values = as_numbers(X)
+        needed = {"accept_sparse": "csr", "dtype": "numeric", "ensure_min_samples": 2 if reset else 1}
+        if values is X:
+            return validate_data(self, X, reset=reset, **needed)
+        values = check_array(values, input_name="X", estimator=self, **needed)
+        validate_data(self, X, reset=reset, skip_check_array=True)  # remembers the columns' names
+        return values
 
     def _listeners(self, stack: ExitStack) -> list[Listener]:
         if not self.verbose:
             return []
-        from pixelsne.progress import ProgressBar  # noqa: PLC0415 - rich is slow to import
+        from pixelsne.progress import progress  # noqa: PLC0415 - rich is slow to import
 
-        return [stack.enter_context(ProgressBar()).show]
+        return [stack.enter_context(progress()).show]
 
     def _learn(self, embedding: Embedding) -> None:
+        self._embedding = embedding  # what `transform` and `save` need
+        self.screen_ = embedding.screen
         self.positions_ = embedding.positions
-        self.embedding_ = embedding.placed
+        self.embedding_ = embedding.screen.place(embedding.positions)
         self.pixels_: NDArray[np.int32] = embedding.screen.pixels(embedding.positions)
         self.kl_divergence_ = embedding.kl_divergence
         self.n_iter_ = embedding.iterations
@@ -247,6 +289,43 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.timings_ = embedding.timings
         self.history_ = embedding.history.columns()
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file: arrays and JSON in a zip, nothing that could run code.
+
+        `callback`, a `random_state` that is not a number and a model given as `init` are not kept.
+        """
+        from pixelsne.files.model import save_model  # noqa: PLC0415 - only for those who save
+
+        check_is_fitted(self)
+        save_model(path, self, self._embedding)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model that `save` wrote. A file that is damaged or of another kind is a ValueError."""
+        from pixelsne.files.model import load_model  # noqa: PLC0415 - only for those who load
+
+        model, embedding = load_model(path, cls)
+        model._learn(embedding)  # noqa: SLF001 - the same class
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_embedding")
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy without what was learned; a map to start from is an input, and stays."""
+        copy: Self = super().__sklearn_clone__()
+        if isinstance(self.init, PixelSNE):
+            copy.init = self.init
+        return copy
+
     @property
     def _n_features_out(self) -> int:
+        check_is_fitted(self)
         return 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric in GIVEN_METRICS
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags

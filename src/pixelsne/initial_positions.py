@@ -1,8 +1,10 @@
 """Where the points start."""
 
 import numpy as np
+from scipy import sparse
 
-from pixelsne.arrays import AnyArray, Points, Positions
+from pixelsne.affinities import Affinities
+from pixelsne.arrays import AnyArray, Positions
 from pixelsne.reduce import principal_components
 
 # Deviation of the start along its longer axis, embedding units: small enough for all forces to be
@@ -16,6 +18,12 @@ OUTLIER_FACTOR = 3.0
 FARTHEST_START = 5.0  # deviations of the middle
 
 MIDDLE = (16, 84)  # percentiles, two deviations apart if a distribution is normal
+
+
+# Of the walk along the affinities: so many vectors, rounds, and products at most.
+SPECTRAL_VECTORS = 10
+SPECTRAL_ROUNDS = (15, 150)
+SPECTRAL_PRODUCTS = 2e10
 
 
 def without_outliers(centered: AnyArray) -> AnyArray:
@@ -48,13 +56,35 @@ def noise_positions(n: int, seed: int) -> Positions:
     return np.random.default_rng(seed).normal(0.0, START_DEVIATION, (n, 2)).astype(np.float32)
 
 
-def initial_positions(points: Points, init: str | AnyArray, seed: int) -> Positions:
+def spectral_axes(affinities: Affinities, seed: int) -> AnyArray:
+    """(n, 2): the slowest ways in which a random walk along the affinities mixes, by subspace iteration."""
+    n = len(affinities)
+    matrix = sparse.csr_array((affinities.values, affinities.columns, affinities.offsets), shape=(n, n))
+    roots = np.sqrt(np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel())
+    roots[roots == 0] = 1.0
+
+    def walk(vectors: AnyArray) -> AnyArray:
+        """One step, half of which stays: no way of swinging to and fro outlives those that change slowly."""
+        moved: AnyArray = (vectors + (matrix @ (vectors / roots[:, None])) / roots[:, None]) / 2
+        return moved
+
+    basis = np.random.default_rng(seed).normal(size=(n, min(n, SPECTRAL_VECTORS)))
+    basis[:, 0] = roots  # the walk's resting state, which the others stay at right angles to
+    affordable = int(SPECTRAL_PRODUCTS / max(1, matrix.nnz * basis.shape[1]))
+    for _ in range(min(max(affordable, SPECTRAL_ROUNDS[0]), SPECTRAL_ROUNDS[1])):
+        basis = np.linalg.qr(walk(basis))[0]
+    slowest = np.linalg.eigh(basis.T @ walk(basis))[1][:, ::-1][:, 1:3]
+    axes: AnyArray = basis @ slowest / roots[:, None]
+    return axes
+
+
+def initial_positions(points: AnyArray, init: str | AnyArray, seed: int) -> Positions:
     """Stage 4: (n, 2) in embedding units, from "pca", "random" or the user's own array."""
     if not isinstance(init, str):
         return shrink(init, seed)
     if init == "random":
         return noise_positions(len(points), seed)
-    components = principal_components(points, min(2, *points.shape), seed)
+    components = principal_components(points, 2, seed)
     if components.shape[1] == 1:
         components = np.column_stack([components, np.zeros(len(components), dtype=np.float32)])
     return shrink(components, seed)

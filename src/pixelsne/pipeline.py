@@ -4,22 +4,27 @@ import time
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
-from pixelsne.arrays import AnyArray, Points
+from pixelsne.arrays import Positions
 from pixelsne.descent import Descent, PhaseName, Snapshot, StoppedBy, kl_divergence
 from pixelsne.embedding import Embedding
-from pixelsne.initial_positions import initial_positions
-from pixelsne.neighbors import Neighbors, find_neighbors
-from pixelsne.reduce import reduce
+from pixelsne.initial_positions import initial_positions, spectral_axes
+from pixelsne.memory import Workload, check_memory, workload
+from pixelsne.neighbors import Neighbors
 from pixelsne.repulsion import best_normalizer
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
+from pixelsne.spaces import GivenAffinities, Space, enter_space
 from pixelsne.watched import watched
 
 Result = TypeVar("Result")
+Order = NDArray[np.int32] | None
 
 
 def fitting_perplexity(settings: Settings, n: int) -> tuple[float, ...]:
@@ -43,47 +48,74 @@ def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) ->
     return count
 
 
+def check_graph(found: int, wanted: int, perplexity: tuple[float, ...]) -> None:
+    """Whether a graph of the user's has neighbors enough."""
+    if found < max(perplexity):
+        raise ValueError(
+            f"a graph with {found} neighbors of each point cannot carry a perplexity of {max(perplexity):g}; "
+            f"give at least {wanted} neighbors, or lower perplexity to {found / 3:g}"
+        )
+    if found < wanted:
+        warnings.warn(
+            f"the graph has {found} neighbors of each point where {wanted} are usual for this perplexity",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
 class Run:
     """One map in the making: follow its snapshots to the end, or stop early, and take the embedding."""
 
-    def __init__(self, values: AnyArray, settings: Settings) -> None:
+    def __init__(self, values: Any, settings: Settings) -> None:
+        n = values.shape[0]
         self.settings = settings
-        self.perplexity = fitting_perplexity(settings, len(values))
-        self.neighbor_count = neighbor_count(settings, self.perplexity, len(values))
+        self.perplexity = fitting_perplexity(settings, n)
+        self.neighbor_count = neighbor_count(settings, self.perplexity, n)
+        self.workload: Workload = workload(values, settings, self.neighbor_count)
         self.timings: dict[str, float] = {}
+        self.space: Space | None = None
         self.descent: Descent | None = None
-        self._values: AnyArray | None = values
+        self._values: Any = values
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
         """Runs all stages."""
-        points = yield from self._reduce()
-        neighbors = yield from self._find_neighbors(points)
-        order = neighbors.order
-        conditional = yield from self._calibrate(neighbors)
-        del neighbors  # half of it, the distances, is not needed any more
-        affinities = yield from self._symmetrize(conditional)
-        del conditional
-        start = initial_positions(points, self.settings.init, self.settings.seed)
-        del points
+        check_memory(self.workload)
+        self.space = space = yield from self._enter_space()
+        affinities, order = yield from self._affinities(space)
+        start = self._start(space, affinities)
         self.descent = Descent(affinities, start if order is None else start[order], self.settings, order)
         with self._timed("descent"):
             yield from self.descent
 
-    def _reduce(self) -> Generator[Snapshot, None, Points]:
-        yield Snapshot(0, "reduce", 0.0)
-        values, self._values = cast("AnyArray", self._values), None
-        with self._timed("reduce"):
-            return reduce(values, self.settings.n_pca, self.settings.seed)
+    def _affinities(self, space: Space) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
+        if isinstance(space, GivenAffinities) and space.affinities is not None:
+            return space.affinities, None
+        neighbors = yield from self._find_neighbors(space)
+        order = neighbors.order
+        conditional = yield from self._calibrate(neighbors)
+        del neighbors  # half of it, the distances, is not needed any more
+        return (yield from self._symmetrize(conditional)), order
 
-    def _find_neighbors(self, points: Points) -> Generator[Snapshot, None, Neighbors]:
-        method, seed, threads = self.settings.neighbors, self.settings.seed, self.settings.threads
+    def _start(self, space: Space, affinities: Affinities) -> Positions:
+        init, seed = self.settings.init, self.settings.seed
+        if not isinstance(init, str) or init == "random":
+            return initial_positions(np.empty((len(affinities), 1)), init, seed)
+        axes = space.axes()
+        return initial_positions(spectral_axes(affinities, seed) if axes is None else axes, init, seed)
+
+    def _enter_space(self) -> Generator[Snapshot, None, Space]:
+        values, self._values = self._values, None
+        with self._timed("reduce"):
+            work = watched(lambda token: enter_space(values, self.settings, token))
+            return (yield from as_snapshots("reduce", work))
+
+    def _find_neighbors(self, space: Space) -> Generator[Snapshot, None, Neighbors]:
         with self._timed("neighbors"):
-            search = watched(
-                lambda token: find_neighbors(points, self.neighbor_count, method, seed, threads, token, reorder=True)
-            )
+            search = watched(lambda token: space.neighbors(self.neighbor_count, self.settings, token))
             return (yield from as_snapshots("neighbors", search))
 
     def _calibrate(self, neighbors: Neighbors) -> Generator[Snapshot, None, Conditional]:
+        check_graph(neighbors.indices.shape[1], self.neighbor_count, self.perplexity)
         with self._timed("affinities"):
             work = watched(lambda token: calibrate(neighbors, self.perplexity, self.settings.threads, token))
             return (yield from as_snapshots("affinities", work))
@@ -99,11 +131,12 @@ class Run:
         try:
             yield
         finally:
+            _core.release_free_memory()
             self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - start
 
     def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
         """The map as it is now."""
-        if self.descent is None:
+        if self.descent is None or self.space is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         descent, threads = self.descent, self.settings.threads
         # After an interrupt every second counts, and the last normalizer is one step old at most.
@@ -113,10 +146,12 @@ class Run:
         return Embedding(
             positions=descent.map(),
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
+            space=self.space.kept(),
+            neighbor_count=self.neighbor_count,
+            perplexity=self.perplexity,
             kl_divergence=kl_divergence(descent.attraction, descent.positions, normalizer, threads),
             iterations=descent.iteration,
             stopped_by=stopped_by or descent.stopped_by,
-            perplexity=self.perplexity,
             timings=dict(self.timings),
             history=descent.history,
         )

@@ -1,7 +1,10 @@
-"""The bar on stderr, one listener among others."""
+"""Progress on stderr, one listener among others: a bar in a terminal, a few lines in a file or a notebook."""
 
-from types import TracebackType
-from typing import Self
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -16,41 +19,91 @@ STAGES = {
     "late": "settling",
 }
 
+SECONDS_BETWEEN_LINES = 5.0
 
-class ProgressBar:
-    """A context whose `show` takes Snapshots."""
 
-    def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description:>10}"),
-            BarColumn(),
-            TextColumn("{task.fields[numbers]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
-        self._task = self._progress.add_task("starting", total=1.0, numbers="")
-        self._in_descent = False
-        self._last_look = ""
+class Listener(Protocol):
+    def show(self, snapshot: Snapshot) -> None: ...
 
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+def figures_of(snapshot: Snapshot) -> str:
+    return "" if snapshot.kl is None or snapshot.moved is None else f"KL {snapshot.kl:.3f} · {snapshot.moved:.1f} px"
+
+
+class Bar:
+    """Rewrites one line."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("starting", total=1.0, numbers="")
+        self._stage = ""
+        self._last_figures = ""
 
     def show(self, snapshot: Snapshot) -> None:
         in_descent = snapshot.screen is not None
-        if in_descent and not self._in_descent:
-            self._in_descent = True
+        stage = "descent" if in_descent else snapshot.phase
+        if stage != self._stage:  # a bar that was full would not start its clock again
+            self._stage = stage
             self._progress.reset(self._task)
-        if snapshot.kl is not None and snapshot.moved is not None:
-            self._last_look = f" · KL {snapshot.kl:.3f} · {snapshot.moved:.1f} px"
-        numbers = f"iteration {snapshot.iteration}{self._last_look}" if in_descent else ""
+        figures = figures_of(snapshot)
+        self._last_figures = f" · {figures}" if figures else self._last_figures
+        numbers = f"iteration {snapshot.iteration}{self._last_figures}" if in_descent else ""
         self._progress.update(
             self._task, completed=snapshot.fraction, description=STAGES[snapshot.phase], numbers=numbers
         )
+
+
+class Lines:
+    """Writes a line for every stage, and every few seconds while one lasts."""
+
+    def __init__(self) -> None:
+        self._untold: Snapshot | None = None
+        self._start = self._last_line = time.monotonic()
+        self._descent_start: float | None = None
+        self._phase = ""
+
+    def show(self, snapshot: Snapshot) -> None:
+        now = time.monotonic()
+        if snapshot.screen is not None and self._descent_start is None:
+            self._descent_start = now
+        self._untold = snapshot
+        if snapshot.phase != self._phase or now - self._last_line > SECONDS_BETWEEN_LINES:
+            self._phase, self._last_line = snapshot.phase, now
+            self._tell(snapshot, now)
+
+    def finish(self) -> None:
+        """How it ended, if that was not told yet."""
+        if self._untold is not None:
+            self._tell(self._untold, time.monotonic())
+
+    def _tell(self, snapshot: Snapshot, now: float) -> None:
+        self._untold = None
+        parts = [f"{now - self._start:7.1f} s  {STAGES[snapshot.phase]:<10} {snapshot.fraction:4.0%}"]
+        if self._descent_start is not None:
+            parts += [f"iteration {snapshot.iteration}", figures_of(snapshot), self._time_left(snapshot, now)]
+        print(" · ".join(filter(None, parts)), file=sys.stderr, flush=True)  # noqa: T201 - that is the job
+
+    def _time_left(self, snapshot: Snapshot, now: float) -> str:
+        if self._descent_start is None or snapshot.fraction in {0.0, 1.0}:
+            return ""
+        return f"{(now - self._descent_start) * (1 / snapshot.fraction - 1):.0f} s left"
+
+
+@contextmanager
+def progress() -> Iterator[Listener]:
+    console = Console(stderr=True)
+    if not console.is_terminal or console.is_jupyter:
+        lines = Lines()
+        yield lines
+        lines.finish()
+        return
+    columns = (
+        TextColumn("{task.description:>10}"),
+        BarColumn(),
+        TextColumn("{task.fields[numbers]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as bar:
+        yield Bar(bar)

@@ -1,72 +1,248 @@
-"""From any numeric input to centered float32 points of few dimensions."""
+"""From any numeric input to float32 points of few dimensions, and new rows the same way later.
+
+Values are read in blocks of rows: neither integers nor a memory map nor a sparse matrix is ever copied whole.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg, sparse
 
-from pixelsne.arrays import AnyArray, Points
+from pixelsne import _core
+from pixelsne.arrays import Points
 
 Float64s = NDArray[np.float64]
+Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
 
-# Rows are read in blocks of about this many numbers, so that no second copy of the input is made.
-NUMBERS_PER_BLOCK = 4_000_000
+NUMBERS_PER_BLOCK = 500_000
 
-# A covariance matrix of this many columns takes 128 MB; wider input goes to scikit-learn's solver.
-WIDEST_COVARIANCE = 4096
+# New rows may lie anywhere; the squares of this, summed over all columns, still fit into float32. Rows that a
+# reduction was made for lie within the square root of how many numbers there are.
+FARTHEST = 1e15
+
+# A covariance matrix of this many columns takes 32 MB and a second to decompose; wider ones are never formed.
+WIDEST_COVARIANCE = 2048
+
+# Instead, directions come from so many rounds of subspace iteration, with so many directions to spare.
+SUBSPACE_ROUNDS = 8
+SPARE_DIRECTIONS = 10
 
 
-def exact_blocks(values: AnyArray) -> Iterator[tuple[slice, Float64s]]:
-    """The rows of `values`, block after block, in float64."""
-    rows = max(1, NUMBERS_PER_BLOCK // max(1, values.shape[1]))
-    for first in range(0, len(values), rows):
-        block = slice(first, first + rows)
-        yield block, values[block].astype(np.float64)
+def numbers_per_row(values: Values) -> int:
+    """As they are held: of a wide sparse matrix, those that are stored."""
+    if sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
+        return int(values.nnz // max(1, values.shape[0]))
+    return int(values.shape[1])
 
 
-def standardize(values: AnyArray) -> Points:
-    """Centered, and divided by one common scale, in float64 before the result becomes float32.
+def as_doubles(block: Any) -> Any:
+    """A copy in one layout: sums over another would round differently."""
+    if not sparse.issparse(block):
+        return np.array(block, dtype=np.float64, order="C")
+    copy = sparse.csr_array(block, dtype=np.float64, copy=True)
+    copy.sum_duplicates()
+    return copy
 
-    1e30 must not overflow when squared, and an offset of 1e9 must not swallow the variation. One scale
-    for all columns leaves every ratio of distances as it was.
+
+def divide_rows(block: Any, divisors: Any) -> Any:
+    """A row of zeros has no direction and stays where it is."""
+    column = (divisors.toarray() if sparse.issparse(divisors) else np.asarray(divisors)).reshape(-1, 1)
+    column = np.where(column == 0, 1.0, column)
+    if not sparse.issparse(block):
+        return block / column
+    block.data /= np.repeat(column.ravel(), np.diff(block.indptr))
+    return block
+
+
+def within_reach(block: Any, unit: float) -> Any:
+    """In units, and no farther out than FARTHEST."""
+    with np.errstate(over="ignore"):
+        if not sparse.issparse(block):
+            return np.clip(block / unit, -FARTHEST, FARTHEST)
+        rescaled = sparse.csr_array(block)
+        rescaled.data = np.clip(rescaled.data / unit, -FARTHEST, FARTHEST)
+        return rescaled
+
+
+@dataclass(frozen=True)
+class Units:
+    """What every row goes through first: division by one number, so that squares cannot overflow, and for
+    cosines the step to length 1."""
+
+    unit: float
+    to_length_one: bool
+
+    def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
+        """The rows of `values`, block after block, in float64; sparse ones stay sparse."""
+        rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
+        for first in range(0, values.shape[0], rows):
+            part = slice(first, min(first + rows, values.shape[0]))
+            yield part, self._rescale(as_doubles(values[part]))
+            token.advance(part.stop - part.start)
+
+    def _rescale(self, block: Any) -> Any:
+        if not self.to_length_one:
+            return within_reach(block, self.unit)
+        block = divide_rows(block, abs(block).max(axis=1))  # squares neither overflow nor vanish
+        squares = block.multiply(block) if sparse.issparse(block) else np.square(block)
+        return divide_rows(block, np.sqrt(squares.sum(axis=1)))
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How a row becomes a point: rescaled, shifted, divided by one scale, and projected.
+
+    One scale for all columns leaves every ratio of distances as it was. Every row is worked out by itself: the
+    same row gives the same bits, whichever rows come with it.
     """
-    largest = max(float(np.abs(block).max()) for _, block in exact_blocks(values))
-    unit = largest if largest > 0 else 1.0  # squares of values / unit cannot overflow
-    mean = sum((block / unit).sum(axis=0) for _, block in exact_blocks(values)) / len(values)
-    spread = sum(np.square(block / unit - mean).sum() for _, block in exact_blocks(values))
-    scale = float(np.sqrt(spread / values.size)) or 1.0
-    points = np.empty(values.shape, dtype=np.float32)
-    for rows, block in exact_blocks(values):
-        points[rows] = (block / unit - mean) / scale
-    return points
 
+    units: Units
+    mean: Float64s  # (d)
+    scale: float
+    directions: Float64s | None  # (d, p), orthonormal
 
-def principal_components(points: Points, count: int, seed: int) -> Points:
-    """Coordinates along the `count` directions of largest variance, (n, count)."""
-    if points.shape[1] > WIDEST_COVARIANCE:
-        from sklearn.decomposition import PCA  # noqa: PLC0415 - slow to import and rarely needed
-
-        solver: Any = PCA(count, random_state=seed % 2**32)
-        return np.ascontiguousarray(solver.fit_transform(points), dtype=np.float32)
-    mean = points.mean(axis=0, dtype=np.float64)
-    covariance = np.zeros((points.shape[1], points.shape[1]))
-    for _, block in exact_blocks(points):
-        centered = block - mean
-        covariance += centered.T @ centered
-    directions = np.linalg.eigh(covariance)[1][:, ::-1][:, :count]
-    # The sign of an eigenvector is arbitrary: let its largest entry be positive, on every machine.
-    largest = np.abs(directions).argmax(axis=0)
-    directions *= np.sign(directions[largest, np.arange(count)])
-    reduced = np.empty((len(points), count), dtype=np.float32)
-    for rows, block in exact_blocks(points):
-        reduced[rows] = (block - mean) @ directions
-    return reduced
-
-
-def reduce(values: AnyArray, dimensions: int | None, seed: int) -> Points:
-    """Stage 1: at most `dimensions` columns (None = all), the largest directions of variance first."""
-    points = standardize(values)
-    if dimensions is None or points.shape[1] <= dimensions:
+    def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
+        """(n, d) -> (n, p)"""
+        columns = len(self.mean) if self.directions is None else self.directions.shape[1]
+        points = np.empty((values.shape[0], columns), dtype=np.float32)
+        for rows, block in self.units.blocks(values, token):
+            points[rows] = self._points_of(block, threads)
         return points
-    return principal_components(points, min(dimensions, *points.shape), seed)
+
+    def _points_of(self, block: Any, threads: int) -> Any:
+        if self.directions is None:
+            return within_reach(as_dense(block) - self.mean, self.scale)
+        if block.shape[1] <= WIDEST_COVARIANCE:
+            block = as_dense(block)  # the same bits from either format
+        if sparse.issparse(block):
+            return within_reach(block @ self.directions - self.mean @ self.directions, self.scale)
+        centered = within_reach(block - self.mean, self.scale).astype(np.float32)
+        return within_reach(_core.project_rows(centered, self.directions.astype(np.float32), threads), 1.0)
+
+
+def as_dense(block: Any) -> Float64s:
+    dense: Float64s = block.toarray() if sparse.issparse(block) else block
+    return dense
+
+
+def largest_magnitude(values: Values, token: _core.ProgressToken) -> float:
+    numbers = values.data if sparse.issparse(values) else values
+    largest = 0.0
+    for first in range(0, len(numbers), rows := max(1, NUMBERS_PER_BLOCK // max(1, numbers[:1].size))):
+        part = numbers[first : first + rows]
+        largest = max(largest, -float(part.min()), float(part.max()))  # the type's own abs may overflow
+    token.advance(values.shape[0])
+    if not np.isfinite(largest):
+        raise ValueError("X must hold numbers that float64 can hold; divide it by a constant")
+    return largest
+
+
+def mean_row(values: Values, units: Units, token: _core.ProgressToken) -> Float64s:
+    total = sum(np.asarray(block.sum(axis=0)).ravel() for _, block in units.blocks(values, token))
+    mean: Float64s = total / values.shape[0]
+    return mean
+
+
+def covariance_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
+    """Times n."""
+    covariance = np.zeros((len(mean), len(mean)))
+    for _, block in units.blocks(values, token):
+        centered = as_dense(block) - mean
+        covariance += centered.T @ centered
+    return covariance
+
+
+def centered_product(block: Any, mean: Float64s, matrix: Float64s) -> Float64s:
+    """(block - mean) @ matrix, without filling a sparse block."""
+    product: Float64s = block @ matrix - mean @ matrix if sparse.issparse(block) else (block - mean) @ matrix
+    return product
+
+
+def top_directions(covariance: Float64s, count: int) -> Float64s:
+    """(d, count), largest variance first."""
+    last = len(covariance) - 1
+    directions: Float64s = linalg.eigh(covariance, subset_by_index=[last + 1 - count, last])[1][:, ::-1]
+    return directions
+
+
+def directions_by_iteration(
+    values: Values, units: Units, mean: Float64s, count: int, seed: int, token: _core.ProgressToken
+) -> Float64s:
+    """The same for very wide input: one pass over the rows is one round of the power method."""
+    width = min(count + SPARE_DIRECTIONS, *values.shape)
+    basis = np.random.default_rng(seed).normal(size=(len(mean), width))
+    for _ in range(SUBSPACE_ROUNDS):
+        image, sums = np.zeros_like(basis), np.zeros(width)
+        for _, block in units.blocks(values, token):
+            along = centered_product(block, mean, basis)
+            if sparse.issparse(block):  # the mean is taken off at the end: it would fill the block
+                image += block.T @ along
+                sums += along.sum(axis=0)
+            else:
+                image += (block - mean).T @ along
+        basis = np.linalg.qr(image - np.outer(mean, sums))[0]
+    small = np.zeros((width, width))
+    for _, block in units.blocks(values, token):
+        image = centered_product(block, mean, basis)
+        small += image.T @ image
+    return basis @ top_directions(small, count)
+
+
+def fix_signs(directions: Float64s) -> Float64s:
+    """The sign of an eigenvector is arbitrary: let its largest entry be positive, on every machine."""
+    largest = np.abs(directions).argmax(axis=0)
+    signs = np.sign(directions[largest, np.arange(directions.shape[1])])
+    return np.ascontiguousarray(directions * np.where(signs == 0, 1.0, signs))
+
+
+def spread_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> float:
+    """The sum of all squared deviations from the mean."""
+    total = 0.0
+    for _, block in units.blocks(values, token):
+        if sparse.issparse(block):
+            total += float(block.multiply(block).sum()) - 2 * float((block @ mean).sum()) + block.shape[0] * mean @ mean
+        else:
+            total += float(np.square(block - mean).sum())
+    return max(0.0, total)
+
+
+def fit_reduction(
+    values: Values, dimensions: int | None, seed: int, token: _core.ProgressToken, *, to_length_one: bool = False
+) -> Reduction:
+    """At most `dimensions` columns (None = all), the largest directions of variance first."""
+    n, d = values.shape
+    reduces = dimensions is not None and d > dimensions
+    iterates = reduces and d > WIDEST_COVARIANCE
+    token.expect(n * (3 + (SUBSPACE_ROUNDS + 1 if iterates else 0)))
+    units = Units(largest_magnitude(values, token) or 1.0, to_length_one)
+    mean = mean_row(values, units, token)
+    directions = None
+    if reduces and not iterates:
+        covariance = covariance_of(values, units, mean, token)
+        spread = float(np.trace(covariance))
+        directions = top_directions(covariance, min(dimensions, n, d))
+    else:
+        spread = spread_of(values, units, mean, token)
+    if iterates:
+        directions = directions_by_iteration(values, units, mean, min(dimensions, n, d), seed, token)
+    scale = float(np.sqrt(spread / (n * d))) or 1.0
+    return Reduction(units, mean, scale, None if directions is None else fix_signs(directions))
+
+
+def reduce(values: Values, dimensions: int | None, seed: int, threads: int = 1) -> Points:
+    """Both steps at once."""
+    token = _core.ProgressToken()
+    return fit_reduction(values, dimensions, seed, token).apply(values, token, threads)
+
+
+def standardize(values: Values) -> Points:
+    """Centered and divided by one common scale."""
+    return reduce(values, None, 0)
+
+
+def principal_components(points: Values, count: int, seed: int) -> Points:
+    """Coordinates along the `count` directions of largest variance, (n, count); all there are if these are fewer."""
+    return reduce(points, count, seed)

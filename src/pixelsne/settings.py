@@ -19,10 +19,37 @@ from pixelsne.repulsion import METHODS
 from pixelsne.screen import Aspect
 
 LARGEST_SIDE = 65_536
+MOST_THREADS = 256
 
 CENTERS = ("mass", "cell")
 ASPECTS = ("fill", "equal")
 STARTS = ("pca", "random")
+
+# The core knows the first three, two of which are one; the others are scikit-learn's. Those that take their
+# parameters from the data (mahalanobis, seuclidean) are left out: new points would change them. Scaled columns give
+# the same.
+CORE_METRICS = ("euclidean", "l2", "cosine")
+OTHER_METRICS = (
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "cityblock",
+    "correlation",
+    "dice",
+    "hamming",
+    "haversine",
+    "jaccard",
+    "l1",
+    "manhattan",
+    "minkowski",
+    "rogerstanimoto",
+    "russellrao",
+    "sokalsneath",
+    "sqeuclidean",
+    "yule",
+)
+GIVEN_METRICS = ("precomputed", "affinities")
+METRICS = (*CORE_METRICS, *OTHER_METRICS, *GIVEN_METRICS)
 
 # The paper's systems (its Sec. 5.1.2). The rate of 200 in the published programs leaves out the
 # gradient's factor 4, so it is 50 here.
@@ -60,6 +87,7 @@ class Settings:
     theta: float
     center: str
     aspect: Aspect
+    metric: str
     n_pca: int | None
     init: str | AnyArray
     early_exaggeration: float
@@ -182,7 +210,7 @@ def check_threads(n_jobs: Any) -> int:
     if jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all processors or a positive number")
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return jobs if jobs > 0 else max(1, available + 1 + jobs)
+    return min(jobs, MOST_THREADS) if jobs > 0 else max(1, available + 1 + jobs)
 
 
 def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
@@ -198,6 +226,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         theta=check_number("theta", given("theta"), 0.0),
         center=check_choice("center", given("center"), CENTERS),
         aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
+        metric=check_choice("metric", given("metric"), METRICS),
         n_pca=None if given("n_pca") is None else check_count("n_pca", given("n_pca"), 1),
         init=check_start(given("init")),
         early_exaggeration=check_number("early_exaggeration", given("early_exaggeration"), 1.0),

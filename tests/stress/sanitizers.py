@@ -19,6 +19,7 @@ TESTS = [
     "test_neighbors.py",
     "test_affinities.py",
     "test_descent.py",
+    "test_transform.py",
 ]
 # Python starts the instrumented core, not the other way round, so the sanitizer's runtime must be loaded first.
 SANITIZERS = {

@@ -1,0 +1,127 @@
+"""One file with arrays and a JSON document: a zip without compression, of .npy files and one .json.
+
+Nothing in it can run code, and nothing it says is believed before it is checked: names, sizes, types and sums. A
+file is written beside its place and renamed when it is complete.
+"""
+
+import json
+import math
+import os
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from pixelsne.arrays import AnyArray
+
+DOCUMENT = "document.json"
+LARGEST_DOCUMENT = 16_000_000  # bytes
+MOST_PARTS = 32
+ENCRYPTED = 0x1
+
+# How NumPy begins a file: version 1.0, then the header's length. Of headers, those of numbers by rows.
+MAGIC = b"\x93NUMPY\x01\x00"
+HEADER = re.compile(
+    rb"\{'descr': '(?P<kind>[<|][biuf][1248])', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>|\d{1,15},|\d{1,15}, \d{1,15})\), \} *\n"
+)
+
+
+class DamagedFileError(ValueError):
+    """The file is not what it should be."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of `path` once all is written, and leaves no trace otherwise."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~current_umask())  # noqa: PTH101 - mkstemp lets nobody else read
+        os.replace(name, path)  # noqa: PTH105
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_archive(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    text = json.dumps(document, indent=1, allow_nan=False)
+    with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(DOCUMENT, text)
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """The document and the arrays; DamagedFileError unless the file is whole."""
+    path = Path(path)
+    with path.open("rb") as file:
+        try:
+            return read_parts(file, path.stat().st_size)
+        except Exception as error:  # noqa: BLE001 - what a damaged zip makes its readers raise is anybody's guess
+            raise DamagedFileError(f"{path} is damaged, or no file of pixelsne: {error}") from None
+
+
+def read_parts(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    with zipfile.ZipFile(file) as archive:
+        members = {member.filename: member for member in archive.infolist()}
+        check_members(size, archive, members)
+        document = json.loads(archive.read(DOCUMENT))
+        if not isinstance(document, dict):
+            raise DamagedFileError(f"its {DOCUMENT} is not an object")
+        arrays = {
+            name.removesuffix(".npy"): read_array(archive, member)
+            for name, member in members.items()
+            if name != DOCUMENT
+        }
+    return document, arrays
+
+
+def check_members(size: int, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
+    if len(members) != len(archive.infolist()) or len(members) > MOST_PARTS:
+        raise DamagedFileError("it names a part twice, or too many of them")
+    if DOCUMENT not in members:
+        raise DamagedFileError(f"it has no {DOCUMENT}")
+    for name, member in members.items():
+        if name != DOCUMENT and not (name.endswith(".npy") and name[:-4].isidentifier()):
+            raise DamagedFileError(f"it has a part {name!r:.80} that does not belong there")
+        stored = member.compress_type == zipfile.ZIP_STORED and member.compress_size == member.file_size
+        if not stored or member.flag_bits & ENCRYPTED:
+            raise DamagedFileError(f"its part {name} is not stored as it should be")
+    if sum(member.file_size for member in members.values()) > size:
+        raise DamagedFileError("its parts claim to be larger than the file")
+    if members[DOCUMENT].file_size > LARGEST_DOCUMENT:
+        raise DamagedFileError(f"its {DOCUMENT} is too large")
+
+
+def read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
+    """Of plain numbers, and no larger than the bytes that are there: the header decides nothing alone.
+
+    NumPy's own reader would parse whatever stands in the header as Python.
+    """
+    content = archive.read(member)
+    length = int.from_bytes(content[len(MAGIC) : len(MAGIC) + 2], "little")
+    begin = len(MAGIC) + 2
+    header = HEADER.fullmatch(content[begin : begin + length]) if content.startswith(MAGIC) else None
+    if header is None:
+        raise DamagedFileError(f"{member.filename} is no array of numbers")
+    dtype = np.dtype(header["kind"].decode())
+    shape = tuple(int(side) for side in header["shape"].replace(b",", b" ").split())
+    if math.prod(shape) * dtype.itemsize != len(content) - begin - length:
+        raise DamagedFileError(f"{member.filename} does not hold the numbers its header tells of")
+    return np.frombuffer(content, dtype=dtype, offset=begin + length).reshape(shape).copy()

@@ -1,0 +1,235 @@
+"""A fitted model in a file."""
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import numpy as np
+from scipy import sparse
+
+from pixelsne.arrays import AnyArray
+from pixelsne.descent import LARGEST_COORDINATE, History, StoppedBy
+from pixelsne.embedding import Embedding
+from pixelsne.files.archive import DamagedFileError, read_archive, write_archive
+from pixelsne.reduce import FARTHEST, Reduction, Units
+from pixelsne.screen import Screen
+from pixelsne.settings import (
+    OTHER_METRICS,
+    check_choice,
+    check_count,
+    check_number,
+    check_perplexity,
+    check_resolution,
+    check_settings,
+)
+from pixelsne.spaces import Coordinates, GivenAffinities, GivenDistances, OtherDistances, Space
+
+if TYPE_CHECKING:
+    from pixelsne.estimator import PixelSNE
+
+KIND = "pixelsne model"
+VERSION = 1
+MOST_PERPLEXITIES = 100
+
+Arrays = dict[str, AnyArray]
+Document = dict[str, Any]
+
+# Parameters that are pairs come back from JSON as lists.
+PAIRS = ("resolution", "learning_rate", "momentum")
+HISTORY = {"iteration": np.int64, "kl": np.float64, "moved": np.float64}
+FIGURES = ("neighbor_count", "perplexity", "kl_divergence", "iterations", "stopped_by", "timings")
+
+
+def parameters_to_keep(model: "PixelSNE", arrays: Arrays) -> Document:
+    """Those that can be written down. Callbacks, generators and models given as `init` stay behind."""
+    parameters = model.get_params(deep=False) | {"callback": None}
+    if not isinstance(parameters["random_state"], Integral):
+        parameters["random_state"] = None
+    if not isinstance(parameters["init"], str):
+        init, parameters["init"] = parameters["init"], "pca"
+        if not hasattr(init, "get_params"):
+            arrays["init"] = np.asarray(init)
+    return {name: as_plain(value) for name, value in parameters.items()}
+
+
+def as_plain(value: Any) -> Any:
+    """NumPy's numbers and sequences as Python's own."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return [as_plain(one) for one in value] if isinstance(value, list | tuple | np.ndarray) else value
+
+
+def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
+    reduction = space.reduction
+    arrays |= {"points": space.points, "mean": reduction.mean}
+    if reduction.directions is not None:
+        arrays["directions"] = reduction.directions
+    return {
+        "unit": reduction.units.unit,
+        "to_length_one": reduction.units.to_length_one,
+        "scale": reduction.scale,
+        "reduced": reduction.directions is not None,
+    }
+
+
+def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
+    directions = array_of(arrays, "directions", np.float64, (None, None)) if described["reduced"] else None
+    mean = array_of(arrays, "mean", np.float64, (None,))
+    points = array_of(arrays, "points", np.float32, (None, None))
+    if (np.abs(points) > FARTHEST).any() or (directions is not None and (np.abs(directions) > 2).any()):  # noqa: PLR2004
+        raise DamagedFileError("its points, or their directions, are out of reach")
+    shapes_fit = (
+        points.shape[1] == len(mean) if directions is None else directions.shape == (len(mean), points.shape[1])
+    )
+    if not shapes_fit:
+        raise DamagedFileError("its points and their reduction do not fit together")
+    units = Units(positive(described["unit"]), bool(described["to_length_one"]))
+    return Coordinates(Reduction(units, mean, positive(described["scale"]), directions), points)
+
+
+def describe_other(space: OtherDistances, arrays: Arrays) -> Document:
+    described: Document = {"metric": space.metric, "sparse": sparse.issparse(space.values)}
+    if not described["sparse"]:
+        arrays["values"] = space.values
+        return described
+    matrix: Any = space.values
+    arrays |= {"numbers": matrix.data, "columns": matrix.indices, "offsets": matrix.indptr}
+    return described | {"shape": list(matrix.shape)}
+
+
+def read_other(described: Document, arrays: Arrays) -> OtherDistances:
+    metric = check_choice("metric", described["metric"], OTHER_METRICS)
+    if not described["sparse"]:
+        return OtherDistances(array_of(arrays, "values", None, (None, None)), metric)
+    parts = (array_of(arrays, name, None, (None,)) for name in ("numbers", "columns", "offsets"))
+    rows, columns = described["shape"]
+    values = sparse.csr_array(tuple(parts), shape=(rows, columns))
+    values.check_format(full_check=True)
+    return OtherDistances(values, metric)
+
+
+Describe = Callable[[Any, Arrays], Document]
+Read = Callable[[Document, Arrays], Space]
+SPACES: dict[str, tuple[type[Space], Describe, Read]] = {
+    "coordinates": (Coordinates, describe_coordinates, read_coordinates),
+    "other distances": (OtherDistances, describe_other, read_other),
+    "given distances": (
+        GivenDistances,
+        lambda space, _: {"n": space.n},
+        lambda described, _: GivenDistances(int(described["n"]), None),
+    ),
+    "given affinities": (
+        GivenAffinities,
+        lambda space, _: {"n": space.n},
+        lambda described, _: GivenAffinities(int(described["n"]), None),
+    ),
+}
+
+
+def array_of(arrays: Arrays, name: str, dtype: Any, shape: tuple[int | None, ...]) -> AnyArray:
+    """One of the arrays, if it is as it must be; None stands for any size."""
+    array = arrays.get(name)
+    if array is None:
+        raise DamagedFileError(f"it has no array {name}")
+    fits = len(array.shape) == len(shape) and all(
+        want in (None, size) for want, size in zip(shape, array.shape, strict=True)
+    )
+    if not fits or (dtype is not None and array.dtype != dtype) or not np.isfinite(array).all():
+        raise DamagedFileError(f"its array {name} is not as it should be: {array.dtype} {array.shape}")
+    return array
+
+
+def finite(value: Any) -> float:
+    return check_number("a number", value, -math.inf)
+
+
+def positive(value: Any) -> float:
+    return check_number("a number", value, 0.0, strict=True)
+
+
+def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embedding) -> None:
+    arrays: Arrays = {"positions": embedding.positions}
+    arrays |= {f"history_{name}": column for name, column in embedding.history.columns().items()}
+    kind, describe = next((kind, by[1]) for kind, by in SPACES.items() if isinstance(embedding.space, by[0]))
+    names = getattr(model, "feature_names_in_", None)
+    document: Document = {
+        "kind": KIND,
+        "version": VERSION,
+        "parameters": parameters_to_keep(model, arrays),
+        "columns": model.n_features_in_,
+        "column_names": None if names is None else [str(name) for name in names],
+        "space": {"kind": kind, **describe(embedding.space, arrays)},
+        "screen": asdict(embedding.screen),
+        **{name: as_plain(getattr(embedding, name)) for name in FIGURES},
+    }
+    write_archive(path, document, arrays)
+
+
+def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) -> tuple["PixelSNE", Embedding]:
+    """An unfitted model by `make`, its class, and what it has to learn."""
+    document, arrays = read_archive(path)
+    if document.get("kind") != KIND:
+        raise DamagedFileError(f"{path} holds no model of pixelsne, but {document.get('kind')!r:.60}")
+    if document.get("version") != VERSION:
+        raise ValueError(
+            f"{path} has version {document.get('version')!r:.60}, this pixelsne reads {VERSION}: update it"
+        )
+    try:
+        model = make(**read_parameters(document["parameters"], arrays))
+        check_settings(model.get_params(deep=False), 0)
+        embedding = read_embedding(document, arrays)
+        read_columns(document, model, embedding.space.width())
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise DamagedFileError(f"{path} is damaged: {error}") from None
+    return model, embedding
+
+
+def read_parameters(parameters: Document, arrays: Arrays) -> Document:
+    if parameters["callback"] is not None or not isinstance(parameters["verbose"], bool):
+        raise DamagedFileError("it tells of parameters that no model was saved with")
+    if parameters["random_state"] is not None:
+        check_count("random_state", parameters["random_state"], 0, 2**32 - 1)
+    pairs = {name: tuple(parameters[name]) for name in PAIRS if isinstance(parameters[name], list)}
+    start = {"init": array_of(arrays, "init", None, (None, 2))} if "init" in arrays else {}
+    return parameters | pairs | start
+
+
+def read_columns(document: Document, model: "PixelSNE", width: int) -> None:
+    names = document["column_names"]
+    if document["columns"] != width or not (names is None or (isinstance(names, list) and len(names) == width)):
+        raise DamagedFileError("its columns do not fit its points")
+    model.n_features_in_ = width
+    if names is not None:
+        model.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+
+
+def read_screen(described: Document) -> Screen:
+    (left, top), (wide, high) = described["origin"], described["unit_per_pixel"]
+    sides = check_resolution(described["resolution"])
+    return Screen((finite(left), finite(top)), (positive(wide), positive(high)), sides)
+
+
+def read_embedding(document: Document, arrays: Arrays) -> Embedding:
+    positions = array_of(arrays, "positions", np.float32, (None, 2))
+    space = SPACES[document["space"]["kind"]][2](document["space"], arrays)
+    count = int(document["neighbor_count"])
+    perplexity = check_perplexity(document["perplexity"])
+    fits = space.size() == len(positions) and max(perplexity) <= count < len(positions)
+    if not fits or len(perplexity) > MOST_PERPLEXITIES or not (np.abs(positions) < LARGEST_COORDINATE).all():
+        raise DamagedFileError("its points, positions and neighbors do not fit together")
+    columns = (array_of(arrays, f"history_{name}", kind, (None,)).tolist() for name, kind in HISTORY.items())
+    return Embedding(
+        positions=positions,
+        screen=read_screen(document["screen"]),
+        space=space,
+        neighbor_count=count,
+        perplexity=perplexity,
+        kl_divergence=finite(document["kl_divergence"]),
+        iterations=int(document["iterations"]),
+        stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
+        timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
+        history=History(list(zip(*columns, strict=True))),
+    )

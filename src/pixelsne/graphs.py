@@ -1,0 +1,118 @@
+"""What users bring instead of coordinates: distances, a graph of neighbors, or affinities."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pixelsne.affinities import Affinities
+from pixelsne.arrays import AnyArray
+from pixelsne.neighbors import Neighbors
+
+ROWS_PER_BLOCK = 1024
+LARGEST_DISTANCE = 1e15
+
+# Stands for neighbors that a row of a graph does not have: so many times as far as its farthest, out of reach of
+# any kernel that fits into those it has.
+FAR = 1e3
+TINY = 1e-30
+
+
+def check_square(name: str, matrix: Any) -> None:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"metric={name!r} takes a square matrix of all points with all, got shape {matrix.shape}")
+
+
+def check_not_negative(name: str, numbers: AnyArray) -> None:
+    if numbers.size and numbers.min() < 0:
+        raise ValueError(f"metric={name!r} takes numbers that are not negative, got {numbers.min():g}")
+
+
+def nearest_in_rows(distances: AnyArray, k: int, itself: AnyArray | None) -> Neighbors:
+    """The k smallest of each row, in order; equal ones by index. `itself` names a column of each to leave out."""
+    block = np.array(distances, dtype=np.float64)
+    if itself is not None:
+        block[np.arange(len(block)), itself] = np.inf
+    columns = np.sort(np.argpartition(block, k - 1, axis=1)[:, :k], axis=1)
+    farthest = np.take_along_axis(block, columns, axis=1).max(axis=1, keepdims=True)
+    for row in np.flatnonzero((block <= farthest).sum(axis=1) > k):  # which of several that are equally far
+        columns[row] = np.sort(np.argsort(block[row], kind="stable")[:k])
+    nearest = np.take_along_axis(block, columns, axis=1)
+    order = np.argsort(nearest, axis=1, kind="stable")
+    return as_neighbors(np.take_along_axis(columns, order, axis=1), np.take_along_axis(nearest, order, axis=1))
+
+
+def as_neighbors(columns: AnyArray, distances: AnyArray) -> Neighbors:
+    """Of sorted distances in float64; rows whose squares float32 cannot hold are told in a unit of their own.
+
+    A kernel is as wide as the perplexity asks, so only the ratios within a row matter.
+    """
+    farthest = distances[:, -1:]
+    out_of_range = (farthest > LARGEST_DISTANCE) | ((farthest > 0) & (farthest < 1 / LARGEST_DISTANCE))
+    units = np.where(out_of_range, farthest, 1.0)
+    return Neighbors(columns.astype(np.int32), (distances / units).astype(np.float32))
+
+
+def join(parts: Iterable[Neighbors]) -> Neighbors:
+    indices, distances = zip(*((part.indices, part.distances) for part in parts), strict=True)
+    return Neighbors(np.concatenate(indices), np.concatenate(distances))
+
+
+def neighbors_in_matrix(distances: AnyArray, k: int, *, are_strangers: bool = False) -> Neighbors:
+    """From a dense matrix: of all points with all, or of strangers (m) with all points (n)."""
+    check_not_negative("precomputed", distances)
+    blocks = np.array_split(np.arange(len(distances)), -(-len(distances) // ROWS_PER_BLOCK))
+    return join(nearest_in_rows(distances[rows], k, None if are_strangers else rows) for rows in blocks)
+
+
+def without_diagonal(matrix: Any) -> Any:
+    """Explicit zeros stay: they are distances between different points in one place."""
+    coordinates = sparse.coo_array(matrix)
+    others = coordinates.row != coordinates.col
+    parts = coordinates.data[others], (coordinates.row[others], coordinates.col[others])
+    return sparse.csr_array(parts, shape=matrix.shape)
+
+
+def neighbors_in_graph(graph: Any, k: int, *, are_strangers: bool = False) -> Neighbors:
+    """From a sparse graph of distances, in which every row has some of its nearest points: at most k of each."""
+    check_not_negative("precomputed", graph.data)
+    graph = sparse.csr_array(graph) if are_strangers else without_diagonal(graph)
+    counts = np.diff(graph.indptr)
+    used = k if are_strangers else min(k, int(counts.min()))
+    if counts.min() == 0:
+        raise ValueError(
+            f"row {int(counts.argmin())} of the graph has no neighbors; "
+            "every point needs some: make the graph with kneighbors_graph(X, k, mode='distance')"
+        )
+    rows = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((graph.indices, graph.data, rows))  # by row, then distance, then index
+    ranks = np.minimum(np.arange(used), counts[:, None] - 1)
+    nearest = order[graph.indptr[:-1, None] + ranks]
+    distances = graph.data[nearest].astype(np.float64)
+    missing = np.arange(used) >= counts[:, None]  # of strangers: a row must not hang on how many others have
+    distances[missing] = (FAR * np.maximum(distances[:, -1:], TINY) * missing)[missing]
+    return as_neighbors(graph.indices[nearest], distances)
+
+
+def given_neighbors(given: Any, k: int, *, are_strangers: bool = False) -> Neighbors:
+    """metric="precomputed"."""
+    if sparse.issparse(given):
+        return neighbors_in_graph(given, k, are_strangers=are_strangers)
+    return neighbors_in_matrix(given, k, are_strangers=are_strangers)
+
+
+def given_affinities(matrix: Any) -> Affinities:
+    """metric="affinities": P, made symmetric and to sum to 1, without its diagonal."""
+    check_square("affinities", matrix)
+    pairs = without_diagonal(matrix).astype(np.float64)
+    check_not_negative("affinities", pairs.data)
+    joint = sparse.csr_array(pairs + pairs.T)
+    joint.eliminate_zeros()
+    joint.sort_indices()
+    total = joint.data.sum()
+    if total <= 0:
+        raise ValueError("metric='affinities' takes a matrix with some affinities above 0, got none off the diagonal")
+    return Affinities(
+        joint.indptr.astype(np.int64), joint.indices.astype(np.int32), (joint.data / total).astype(np.float32)
+    )

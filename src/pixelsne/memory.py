@@ -1,0 +1,157 @@
+"""How much memory a run will take, told before it is taken."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from pixelsne.neighbors import choose_search
+from pixelsne.settings import CORE_METRICS, GIVEN_METRICS, Settings
+
+GIGABYTE = 1e9
+FLOAT, INDEX, KEY = 4, 4, 8  # bytes
+PAIR = INDEX + FLOAT  # a neighbor and its distance or affinity
+
+# A symmetric P has more entries than n k: whom a point chose, and who chose it. Between 1.26 and 1.83 times
+# as many on data we have measured, so that the estimate is true to a tenth.
+JOINT_PER_CHOSEN = 1.58
+
+# Of symmetrizing, an eighth is at work at a time: edges of 12 bytes come in, finished rows go out.
+SHARE_AT_WORK = 1 / 8
+EDGE = 12
+
+# Of a point in the descent: position, velocity, gains, both forces, and its place in the field's order.
+POINT_IN_DESCENT = 100
+
+# A user's own graph is copied, sorted and turned.
+PAIR_IN_GRAPH = 48
+
+# Blocks of rows, the field's lattice, buffers of threads, whatever n is.
+FIXED = 25e6
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a run has to do, as far as memory goes."""
+
+    n: int
+    dimensions: int  # after reduction; 0 where there are no coordinates
+    neighbors: int
+    search: str  # of neighbors.SEARCHES, or "given"
+
+
+def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
+    n, columns = values.shape
+    if settings.metric in GIVEN_METRICS and sparse.issparse(values):
+        neighbor_count = max(neighbor_count, -(-values.nnz // n))
+    if settings.metric not in CORE_METRICS:
+        return Workload(n, 0, neighbor_count, "given")
+    dimensions = min(columns, settings.n_pca or columns)
+    return Workload(n, dimensions, neighbor_count, choose_search(settings.neighbors, n, neighbor_count))
+
+
+def search_bytes(work: Workload) -> float:
+    """Beside the points and the table of neighbors that comes out."""
+    points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
+    return {
+        "exact": points,  # once more, in panels
+        "vp-tree": 40 * work.n,
+        "rp-forest": KEY * pairs + points,
+        "clusters": KEY * pairs + points,  # in another order
+        "given": (PAIR_IN_GRAPH - PAIR) * pairs,
+    }[work.search]
+
+
+def bytes_by_stage(work: Workload) -> dict[str, float]:
+    """Of what a run holds at the busiest moment of each stage, the input itself not counted."""
+    points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
+    joint = JOINT_PER_CHOSEN * PAIR * pairs
+    return {
+        "neighbors": points + PAIR * pairs + search_bytes(work),
+        "affinities": points + PAIR * pairs + joint + SHARE_AT_WORK * (EDGE * pairs + joint),
+        "descent": points + joint + POINT_IN_DESCENT * work.n,
+    }
+
+
+def estimate(work: Workload) -> int:
+    """The largest of them, in bytes."""
+    return int(FIXED + max(bytes_by_stage(work).values()))
+
+
+def read_number(path: Path) -> float | None:
+    try:
+        return float(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def own_groups() -> list[Path]:
+    """Folders of the groups this process is in, as containers and batch systems limit them, and of those above."""
+    root = Path("/sys/fs/cgroup")
+    folders = []
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        base = root / "memory" if "memory" in controllers.split(",") else root
+        if base != root or not controllers:
+            folder = base / path.lstrip("/")
+            folders += [folder, *(parent for parent in folder.parents if parent.is_relative_to(base))]
+    return folders
+
+
+# Names in the two versions of such groups: the limit, what is used, and what of it can be had back at once.
+GROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def left_in_group(folder: Path) -> float:
+    """Infinite where there is no limit. Files that were read count as used, but give way."""
+    for limit, used, reclaimable in GROUP_FILES:
+        most, now = read_number(folder / limit), read_number(folder / used)
+        if most is not None and now is not None:
+            return max(0.0, most - now + read_figure(folder / "memory.stat", reclaimable))
+    return float("inf")
+
+
+def read_figure(path: Path, name: str) -> float:
+    """A line `name number` of a file; 0 if there is none."""
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0.0
+    return next((float(line.split()[1]) for line in lines if line.split()[:1] == [name]), 0.0)
+
+
+def free_memory() -> float:
+    """Of the machine, without swapping; infinite where nobody tells."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024.0 * float(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        pass
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    return float("inf")
+
+
+def available() -> float:
+    """Bytes this process can have."""
+    return min([free_memory(), *map(left_in_group, own_groups())])
+
+
+def check_memory(work: Workload) -> None:
+    """MemoryError if a run of this size cannot fit."""
+    needed, there = estimate(work), available()
+    if needed > there:
+        raise MemoryError(
+            f"{work.n:,} points with {work.neighbors} neighbors each take about {needed / GIGABYTE:.1f} GB, "
+            f"{there / GIGABYTE:.1f} GB are available; lower perplexity or n_neighbors "
+            f"(k = {work.neighbors} now), n_pca ({work.dimensions} dimensions now), or take fewer points"
+        )

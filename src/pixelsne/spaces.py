@@ -1,0 +1,254 @@
+"""How points are compared: by coordinates, by another distance, or by what the user worked out before.
+
+A space is made from the input, finds the neighbors of its points, and later those of new ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pixelsne import _core
+from pixelsne.affinities import Affinities
+from pixelsne.arrays import AnyArray, Points
+from pixelsne.graphs import check_square, given_affinities, given_neighbors, join, nearest_in_rows
+from pixelsne.neighbors import Neighbors, find_neighbors
+from pixelsne.reduce import Reduction, fit_reduction
+from pixelsne.settings import CORE_METRICS, OTHER_METRICS, Settings
+
+# Distances the core does not know are computed for all pairs, in a minute or so for this many points.
+MOST_POINTS_FOR_OTHER_METRICS = 30_000
+
+# A sparse matrix with more columns is not filled in.
+WIDEST_DENSE = 1000
+
+TAKE_SPARSE = ("cityblock", "l1", "manhattan")
+
+Twins = NDArray[np.int64]
+
+
+class Space(Protocol):
+    @classmethod
+    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Space": ...
+
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
+        """Stage 2: the k nearest of each point, fewer where the user's own graph has fewer."""
+
+    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
+        """The same for new rows, among the points."""
+
+    def twins(self, values: Any, neighbors: Neighbors) -> Twins:
+        """(m): the first point that each new row equals, -1 where there is none."""
+
+    def axes(self) -> AnyArray | None:
+        """(n, d) coordinates to take the start from, if there are any."""
+
+    def size(self) -> int:
+        """The number of points."""
+
+    def width(self) -> int:
+        """Of a row of the input."""
+
+    def kept(self) -> "Space":
+        """What placing new points takes, without the rest."""
+
+
+def nearest_at_no_distance(neighbors: Neighbors) -> Twins:
+    return np.where(neighbors.distances[:, 0] == 0, neighbors.indices[:, 0], -1).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Euclidean distances, or cosines: the same between rows brought to length 1."""
+
+    reduction: Reduction
+    points: Points
+
+    @classmethod
+    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Coordinates":
+        if sparse.issparse(values) and (settings.n_pca is None and values.shape[1] > WIDEST_DENSE):
+            raise ValueError(
+                f"n_pca=None would fill in all {values.shape[1]} columns of a sparse X; "
+                "use n_pca=50, or X.toarray() if that is what you want"
+            )
+        cosine = settings.metric == "cosine"
+        token.expect(values.shape[0])
+        reduction = fit_reduction(values, settings.n_pca, settings.seed, token, to_length_one=cosine)
+        return cls(reduction, reduction.apply(values, token, settings.threads))
+
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
+        return find_neighbors(self.points, k, settings.neighbors, settings.seed, settings.threads, token, reorder=True)
+
+    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
+        token.expect(values.shape[0])
+        queries = self.reduction.apply(values, token, threads)
+        return Neighbors(*_core.neighbors_of_strangers(queries, self.points, k, token, threads))
+
+    def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
+        return nearest_at_no_distance(neighbors)
+
+    def axes(self) -> AnyArray:
+        turned = self.reduction.directions is not None  # then the first columns vary most already
+        return self.points[:, :2] if turned else self.points
+
+    def size(self) -> int:
+        return len(self.points)
+
+    def width(self) -> int:
+        return len(self.reduction.mean)
+
+    def kept(self) -> "Coordinates":
+        return self
+
+
+@dataclass(frozen=True)
+class OtherDistances:
+    """Any of the distances scikit-learn knows, for all pairs."""
+
+    values: AnyArray
+    metric: str
+
+    @classmethod
+    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "OtherDistances":  # noqa: ARG003
+        if values.shape[0] > MOST_POINTS_FOR_OTHER_METRICS:
+            raise ValueError(
+                f"metric={settings.metric!r} compares all pairs, which {values.shape[0]:,} points are too many for "
+                f"(at most {MOST_POINTS_FOR_OTHER_METRICS:,}); find the neighbors with a library that knows this "
+                "distance and pass the sparse graph with metric='precomputed', or use metric='euclidean' or 'cosine'"
+            )
+        if sparse.issparse(values) and settings.metric not in TAKE_SPARSE:
+            raise ValueError(
+                f"metric={settings.metric!r} takes no sparse X; use X.toarray(), or one of the metrics "
+                f"{', '.join(('euclidean', 'cosine', *TAKE_SPARSE))}"
+            )
+        return cls(values, settings.metric)
+
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
+        blocks = self._blocks(self.values, settings.threads, token)
+        return join(nearest_in_rows(distances, k, rows) for rows, distances in blocks)
+
+    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
+        return join(nearest_in_rows(distances, k, None) for _, distances in self._blocks(values, threads, token))
+
+    def _blocks(self, rows: Any, threads: int, token: _core.ProgressToken) -> Iterator[tuple[AnyArray, AnyArray]]:
+        from sklearn.metrics import pairwise_distances_chunked  # noqa: PLC0415 - slow to import and rarely needed
+
+        token.expect(rows.shape[0])
+        first = 0
+        chunks = pairwise_distances_chunked(rows, self.values, metric=self.metric, n_jobs=threads, working_memory=64)
+        for block in chunks:
+            undefined = ~np.isfinite(block).all(axis=1)
+            if undefined.any():
+                raise ValueError(
+                    f"metric={self.metric!r} is not defined between row {first + int(undefined.argmax())} of X and "
+                    "some others; leave such rows out, or use another metric"
+                )
+            yield np.arange(first, first + len(block)), np.maximum(block, 0.0)  # rounding may go below
+            token.advance(len(block))
+            first += len(block)
+
+    def twins(self, values: Any, neighbors: Neighbors) -> Twins:
+        """By their numbers: not every distance is 0 between equal rows, and not only between them."""
+        if sparse.issparse(values):
+            return nearest_at_no_distance(neighbors)
+        places = {row.tobytes(): place for place, row in reversed(list(enumerate(self._comparable(self.values))))}
+        return np.array([places.get(row.tobytes(), -1) for row in self._comparable(values)], dtype=np.int64)
+
+    @staticmethod
+    def _comparable(rows: AnyArray) -> AnyArray:
+        """In one type, and with one zero."""
+        return rows.astype(np.float64) + 0.0
+
+    def axes(self) -> AnyArray:
+        return self.values
+
+    def size(self) -> int:
+        return int(self.values.shape[0])
+
+    def width(self) -> int:
+        return int(self.values.shape[1])
+
+    def kept(self) -> "OtherDistances":
+        return self
+
+
+@dataclass(frozen=True)
+class GivenDistances:
+    """The user's own: a square matrix of distances, or a sparse graph of them."""
+
+    n: int
+    given: Any | None  # until the neighbors are found
+
+    @classmethod
+    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenDistances":  # noqa: ARG003
+        check_square("precomputed", values)
+        return cls(values.shape[0], values)
+
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
+        return given_neighbors(self.given, k)
+
+    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
+        return given_neighbors(values, k, are_strangers=True)
+
+    def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
+        return nearest_at_no_distance(neighbors)
+
+    def axes(self) -> None:
+        return None
+
+    def size(self) -> int:
+        return self.n
+
+    def width(self) -> int:
+        return self.n
+
+    def kept(self) -> "GivenDistances":
+        return replace(self, given=None)
+
+
+@dataclass(frozen=True)
+class GivenAffinities:
+    """The user's own P. What new points would have to do with it, nobody knows."""
+
+    n: int
+    affinities: Affinities | None  # until the descent has them
+
+    @classmethod
+    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenAffinities":  # noqa: ARG003
+        return cls(values.shape[0], given_affinities(values))
+
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
+        raise NotImplementedError("affinities take the place of neighbors")
+
+    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
+        raise ValueError(
+            "metric='affinities' cannot place new points: nothing tells how near they are to the old ones; "
+            "use metric='precomputed' with distances, or fit old and new points together"
+        )
+
+    def twins(self, values: Any, neighbors: Neighbors) -> Twins:
+        raise NotImplementedError("nothing is known of new points")
+
+    def axes(self) -> None:
+        return None
+
+    def size(self) -> int:
+        return self.n
+
+    def width(self) -> int:
+        return self.n
+
+    def kept(self) -> "GivenAffinities":
+        return replace(self, affinities=None)
+
+
+SPACES: dict[str, type[Space]] = dict.fromkeys(CORE_METRICS, Coordinates) | dict.fromkeys(OTHER_METRICS, OtherDistances)
+SPACES |= {"precomputed": GivenDistances, "affinities": GivenAffinities}
+
+
+def enter_space(values: Any, settings: Settings, token: _core.ProgressToken) -> Space:
+    """Stage 1."""
+    return SPACES[settings.metric].made_from(values, settings, token)

@@ -1,0 +1,21 @@
+"""New points on a finished map."""
+
+from typing import Any
+
+from pixelsne import _core
+from pixelsne.affinities import calibrate
+from pixelsne.arrays import Positions
+from pixelsne.embedding import Embedding
+
+
+def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.ProgressToken) -> Positions:
+    """(m, 2), embedding units: each new row where its neighbors on the map and the map's field hold it.
+
+    A row that the map has already goes to its place; of several, to that of the first.
+    """
+    neighbors = embedding.space.neighbors_of(values, embedding.neighbor_count, threads, token)
+    conditional = calibrate(neighbors, embedding.perplexity, threads, token)
+    placed = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
+    twins = embedding.space.twins(values, neighbors)
+    placed[twins >= 0] = embedding.positions[twins[twins >= 0]]
+    return placed

@@ -1,0 +1,142 @@
+"""Distances other than the Euclidean one, and what users worked out before."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+from sklearn.preprocessing import normalize
+
+from pixelsne import PixelSNE, _core, quality
+from pixelsne.affinities import calibrate
+from pixelsne.graphs import given_affinities, neighbors_in_graph, neighbors_in_matrix
+from pixelsne.neighbors import find_neighbors
+from pixelsne.settings import OTHER_METRICS
+
+
+def quick(**changes):
+    return PixelSNE(**({"perplexity": 10, "max_iter": 100, "random_state": 0} | changes))
+
+
+@pytest.fixture(scope="module")
+def values(digits):
+    return digits[0][:400]
+
+
+def test_cosine_is_euclidean_between_directions(values):
+    scaled = values * np.random.default_rng(0).uniform(0.1, 10, (len(values), 1))
+    by_cosine = quick(metric="cosine").fit(scaled)._embedding.space.points
+    by_direction = quick().fit(normalize(values))._embedding.space.points
+    np.testing.assert_allclose(by_cosine, by_direction, atol=1e-5)
+
+
+OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+
+
+@pytest.mark.parametrize("metric", OTHER_METRICS)
+def test_other_metrics_find_the_neighbors_they_define(metric, values):
+    points = np.radians(values[:, 20:22]) if metric == "haversine" else values + 0.5
+    points = values > 8 if metric in OF_BOOLEANS else points
+    model = quick(metric=metric).fit(points)
+    found = model._embedding.space.neighbors_of(points[:50], 5, 1, _core.ProgressToken()).distances
+    truth = np.sort(pairwise_distances(points[:50], points, metric=metric), axis=1)[:, :5]
+    np.testing.assert_allclose(found, truth, rtol=1e-5, atol=1e-6)
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_manhattan_maps_keep_manhattan_neighbors(values):
+    placed = quick(metric="manhattan", max_iter=350).fit_transform(values)
+    truth = np.argsort(pairwise_distances(values, metric="manhattan"), axis=1)[:, 1:11]
+    near = np.argsort(pairwise_distances(placed), axis=1)[:, 1:11]
+    assert np.mean([len(np.intersect1d(*pair)) / 10 for pair in zip(truth, near, strict=True)]) > 0.5
+
+
+def test_too_many_points_for_other_metrics(monkeypatch, values):
+    monkeypatch.setattr("pixelsne.spaces.MOST_POINTS_FOR_OTHER_METRICS", 100)
+    with pytest.raises(ValueError, match=r"metric='chebyshev' compares all pairs.*precomputed"):
+        quick(metric="chebyshev").fit(values)
+
+
+def test_where_a_metric_is_not_defined(values):
+    with pytest.raises(ValueError, match="metric='correlation' is not defined between row 0"):
+        quick(metric="correlation").fit(np.vstack([values, np.ones(64)]))
+
+
+def test_metrics_for_dense_rows_only(values):
+    assert np.isfinite(quick(metric="manhattan").fit_transform(sparse.csr_array(values))).all()
+    with pytest.raises(ValueError, match=r"metric='chebyshev' takes no sparse X; use X.toarray\(\)"):
+        quick(metric="chebyshev").fit(sparse.csr_array(values))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-30, 1e30, 1e300])
+def test_distances_in_any_unit_give_the_same_affinities(unit, values):
+    distances = pairwise_distances(values)
+    truth, found = (calibrate(neighbors_in_matrix(distances * one, 30), (10.0,), 1) for one in (1.0, unit))
+    np.testing.assert_array_equal(found.indices, truth.indices)
+    np.testing.assert_allclose(found.values, truth.values, rtol=1e-3, atol=1e-6)
+    assert np.isfinite(quick(metric="precomputed").fit_transform(distances * unit)).all()
+
+
+def test_a_matrix_of_distances_gives_the_neighbors(values):
+    points = values.astype(np.float32)
+    found = neighbors_in_matrix(pairwise_distances(points), 15)
+    truth = find_neighbors(points, 15, "exact", 0, 1)
+    np.testing.assert_allclose(found.distances, truth.distances, rtol=1e-4)
+    assert np.mean(found.indices == truth.indices) > 0.99
+
+
+@pytest.mark.parametrize("includes_itself", [False, True])
+def test_a_graph_gives_its_own_neighbors(includes_itself, values):
+    if includes_itself:
+        graph = KNeighborsTransformer(n_neighbors=15, mode="distance").fit_transform(values)
+    else:
+        graph = kneighbors_graph(values, 15, mode="distance")
+    found = neighbors_in_graph(graph, 15)
+    truth = neighbors_in_matrix(pairwise_distances(values), 15)
+    np.testing.assert_allclose(found.distances, truth.distances, rtol=1e-3, atol=1e-3)
+
+
+def test_given_distances_draw_good_maps(values, digits):
+    graph = kneighbors_graph(values, 30, mode="distance")
+    labels = digits[1][: len(values)]
+    for given in (pairwise_distances(values), graph):
+        placed = quick(metric="precomputed", max_iter=350).fit_transform(given)
+        assert quality.knn_accuracy(placed, labels, 10) > 0.9
+
+
+def test_given_affinities_draw_the_same_map_as_our_own(values, digits):
+    graph = kneighbors_graph(values, 20)
+    placed = quick(metric="affinities", max_iter=350).fit_transform(graph)
+    assert quality.knn_accuracy(placed, digits[1][: len(values)], 10) > 0.9
+
+
+def test_affinities_become_symmetric_and_sum_to_one():
+    given = sparse.csr_array(np.array([[5.0, 1, 0], [0, 0, 3], [0, 0, 0]]))
+    joint = given_affinities(given)
+    dense = sparse.csr_array((joint.values, joint.columns, joint.offsets), shape=(3, 3)).toarray()
+    np.testing.assert_allclose(dense, [[0, 1 / 8, 0], [1 / 8, 0, 3 / 8], [0, 3 / 8, 0]])
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "message"),
+    [
+        ("precomputed", np.ones((10, 9)), "square"),
+        ("precomputed", -np.ones((10, 10)), "not negative"),
+        ("precomputed", sparse.csr_array((10, 10)), "has no neighbors"),
+        ("affinities", np.ones((10, 9)), "square"),
+        ("affinities", -np.ones((10, 10)), "not negative"),
+        ("affinities", np.eye(10), "above 0"),
+        ("mahalanobis", np.ones((10, 9)), "metric='mahalanobis' is unknown"),
+    ],
+)
+def test_bad_input_is_named(metric, given, message):
+    with pytest.raises(ValueError, match=message):
+        quick(metric=metric, perplexity=2).fit(given)
+
+
+def test_a_graph_with_too_few_neighbors(values):
+    graph = kneighbors_graph(values, 15, mode="distance")
+    with pytest.raises(ValueError, match=r"15 neighbors .* cannot carry a perplexity of 30"):
+        quick(metric="precomputed", perplexity=30).fit(graph)
+    with pytest.warns(UserWarning, match="the graph has 15 neighbors"):
+        quick(metric="precomputed", perplexity=10).fit(graph)

@@ -1,0 +1,32 @@
+"""What changes between seeds."""
+
+import numpy as np
+import pytest
+
+from pixelsne import PixelSNE
+from pixelsne.seeds import compare_seeds, turned_onto
+
+
+def test_turning_undoes_any_turn(random):
+    placed = random.normal(size=(50, 2)).astype(np.float32)
+    turned = 3 * placed @ np.array([[0.6, -0.8], [0.8, 0.6]]) * [1, -1] + 7
+    np.testing.assert_allclose(turned_onto(turned, placed), placed, atol=1e-5)
+
+
+def test_maps_of_clusters_agree_on_clusters(clusters):
+    report = compare_seeds(PixelSNE(perplexity=10, init="random"), clusters, seeds=(3, 4), k=20)
+    assert report.stability.shape == report.moved.shape == (600,)
+    assert 0.3 < report.stability.mean() < 1.0
+    assert "2 maps of 600 points, seeds 3, 4" in str(report)
+
+
+def test_one_seed_against_itself_changes_nothing(clusters):
+    model = PixelSNE(perplexity=10, init="pca", max_iter=100)
+    report = compare_seeds(model, clusters, seeds=(0, 1))
+    np.testing.assert_array_equal(report.stability, 1.0)
+    np.testing.assert_allclose(report.moved, 0.0, atol=1e-3)
+
+
+def test_two_seeds_are_needed(clusters):
+    with pytest.raises(ValueError, match="at least two different"):
+        compare_seeds(PixelSNE(), clusters, seeds=(1, 1))
