@@ -186,6 +186,30 @@ double log_distances(const std::int64_t* offsets, const std::int32_t* columns, c
     return total;
 }
 
+// Floats are added up over so many vectors before they go into a double.
+constexpr std::size_t kVectorsAtOnce = 16;
+
+double entropy(const float* values, std::size_t count, double* mass) {
+    double total = 0.0;
+    *mass = 0.0;
+    for (std::size_t first = 0; first < count; first += kVectorsAtOnce * kLanes) {
+        Floats logarithms = {};
+        const std::size_t last = count < first + kVectorsAtOnce * kLanes ? count : first + kVectorsAtOnce * kLanes;
+        for (std::size_t place = first; place < last; place += kLanes) {
+            Floats value = {};
+            if (place + kLanes <= last) {
+                value = load(values + place);
+            } else {
+                for (std::size_t lane = 0; place + lane < last; ++lane) value[lane] = values[place + lane];
+            }
+            logarithms += value * logarithm(value);  // of 0, some finite number
+            *mass += sum(value);
+        }
+        total += sum(logarithms);
+    }
+    return total;
+}
+
 // kLanes points that are neighbors in the order of the arrays; a short group is filled up with point 0.
 struct Group {
     Floats x, y;
@@ -348,19 +372,9 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 extern const FieldKernels field_table;  // field_kernels.cpp
 extern const Kernels table;
-const Kernels table = {PIXELSNE_ISA_NAME,
-                       &field_table,
-                       squared_distances,
-                       products,
-                       distances_to_rows,
-                       squared_distance,
-                       find,
-                       gaussian_weights,
-                       attraction,
-                       log_distances,
-                       exact_repulsion,
-                       tree_repulsion,
-                       step};
+const Kernels table = {
+    PIXELSNE_ISA_NAME, &field_table, squared_distances, products, distances_to_rows, squared_distance, find,
+    gaussian_weights,  attraction,   log_distances,     entropy,  exact_repulsion,   tree_repulsion,   step};
 
 }  // namespace PIXELSNE_ISA
 }  // namespace pixelsne

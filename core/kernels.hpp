@@ -83,6 +83,9 @@ struct Kernels {
     double (*log_distances)(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
                             const float* positions, std::size_t begin, std::size_t end);
 
+    // Sum of p log p over `count` values >= 0, and of p.
+    double (*entropy)(const float* values, std::size_t count, double* mass);
+
     // push[i] = sum over j of (y_i - y_j) / (1 + d2)^2 for begin <= i < end against all n points, given
     // as xs and ys. Returns the sum over these i of sum over j != i of 1 / (1 + d2).
     double (*exact_repulsion)(const float* xs, const float* ys, std::size_t n, std::size_t begin, std::size_t end,

@@ -1,6 +1,5 @@
 #include "attraction.hpp"
 
-#include <cmath>
 #include <vector>
 
 #include "../kernels.hpp"
@@ -24,11 +23,11 @@ void attraction(const SparseRows& affinities, Positions positions, int threads, 
 AffinitySums sum_affinities(const SparseRows& affinities, int threads) {
     std::vector<AffinitySums> parts(chunk_count(affinities.rows, kRowsPerChunk), AffinitySums{0.0, 0.0});
     parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        for (std::int64_t edge = affinities.offsets[begin]; edge < affinities.offsets[end]; ++edge) {
-            const double value = affinities.values[edge];
-            if (value > 0.0) parts[chunk].entropy += value * std::log(value);
-            parts[chunk].mass += value;
-        }
+        const std::int64_t first = affinities.offsets[begin];
+        const auto count = static_cast<std::size_t>(affinities.offsets[end] - first);
+        double mass = 0.0;
+        const double entropy = kernels().entropy(affinities.values + first, count, &mass);
+        parts[chunk] = {entropy, mass};
     });
     AffinitySums sums{0.0, 0.0};
     for (const AffinitySums& part : parts) {
