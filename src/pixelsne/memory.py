@@ -29,7 +29,7 @@ POINT_IN_DESCENT = 100
 PAIR_IN_GRAPH = 48
 
 # Blocks of rows, the field's lattice, buffers of threads, whatever n is.
-FIXED = 25e6
+FIXED = 19e6
 
 
 @dataclass(frozen=True)

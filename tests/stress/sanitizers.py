@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SUPPRESSIONS = Path(__file__).with_name("thread.suppressions")
 TESTS = [
     "test_core_border.py",
     "test_forces.py",
@@ -32,7 +33,7 @@ SANITIZERS = {
     "thread": {
         "flags": "thread",
         "runtimes": ["libtsan.so", "libstdc++.so"],
-        "options": {"TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0"},
+        "options": {"TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={SUPPRESSIONS}"},
     },
 }
 
@@ -68,6 +69,7 @@ def run(name: str) -> None:
         "LD_PRELOAD": " ".join(runtime(library) for library in sanitizer["runtimes"]),
         "PYTHONPATH": str(target),
         "OPENBLAS_NUM_THREADS": "1",  # not ours to examine
+        "OMP_NUM_THREADS": "1",
     }
     where = "import pixelsne; print(pixelsne.__file__)"
     used = subprocess.run([sys.executable, "-c", where], env=environment, capture_output=True, text=True, check=True)
