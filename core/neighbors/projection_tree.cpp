@@ -12,8 +12,8 @@ namespace {
 
 class Grower {
 public:
-    Grower(Points points, std::size_t leaf_size, RandomStream random, ProjectionTree& tree)
-        : points_(points), leaf_size_(leaf_size), random_(random), tree_(tree), margins_(points.rows) {}
+    Grower(Points points, std::size_t leaf_size, RandomStream random, ProjectionTree& tree, ProgressToken& token)
+        : points_(points), leaf_size_(leaf_size), random_(random), tree_(tree), token_(token), margins_(points.rows) {}
 
     // The hyperplane halfway between two random points, moved so that it splits the run in half.
     void split(std::uint32_t begin, std::uint32_t end) {
@@ -25,6 +25,7 @@ public:
             tree_.leaf_begin.push_back(begin);
             return;
         }
+        token_.advance(0);
         const std::uint32_t first = random_.below(size);
         const std::uint32_t second = (first + 1 + random_.below(size - 1)) % size;
         const float* one = points_.row(tree_.order[begin + first]);
@@ -48,18 +49,20 @@ private:
     std::size_t leaf_size_;
     RandomStream random_;
     ProjectionTree& tree_;
+    ProgressToken& token_;
     std::vector<std::pair<float, std::uint32_t>> margins_;
 };
 
 }  // namespace
 
-ProjectionTree grow_projection_tree(Points points, std::size_t leaf_size, std::uint64_t seed, std::uint64_t tree) {
+ProjectionTree grow_projection_tree(Points points, std::size_t leaf_size, std::uint64_t seed, std::uint64_t tree,
+                                    ProgressToken& token) {
     ProjectionTree grown;
     grown.order.resize(points.rows);
     grown.leaf_of.resize(points.rows);
     std::iota(grown.order.begin(), grown.order.end(), 0u);
     const auto n = static_cast<std::uint32_t>(points.rows);
-    Grower(points, leaf_size, RandomStream(seed, tree), grown).split(0, n);
+    Grower(points, leaf_size, RandomStream(seed, tree), grown, token).split(0, n);
     grown.leaf_begin.push_back(n);
     return grown;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../array_view.hpp"
+#include "../progress_token.hpp"
 
 namespace pixelsne {
 
@@ -17,6 +18,8 @@ struct ProjectionTree {
 };
 
 // Leaves hold between leaf_size / 2 and leaf_size points (all of them, if there are fewer).
-ProjectionTree grow_projection_tree(Points points, std::size_t leaf_size, std::uint64_t seed, std::uint64_t tree);
+// Looks at the token whether to go on, but reports nothing.
+ProjectionTree grow_projection_tree(Points points, std::size_t leaf_size, std::uint64_t seed, std::uint64_t tree,
+                                    ProgressToken& token);
 
 }  // namespace pixelsne

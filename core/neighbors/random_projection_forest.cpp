@@ -64,8 +64,8 @@ struct SortedPoints {
     ProjectionTree tree;                  // the first tree, in the new numbers
     Points view;
 
-    SortedPoints(Points points, std::size_t leaf_size, std::uint64_t seed, int threads)
-        : tree(grow_projection_tree(points, leaf_size, seed, 0)) {
+    SortedPoints(Points points, std::size_t leaf_size, std::uint64_t seed, int threads, ProgressToken& token)
+        : tree(grow_projection_tree(points, leaf_size, seed, 0, token)) {
         original = tree.order;
         values = gather_rows(points, original, threads);
         view = {values.data(), points.rows, points.columns};
@@ -80,7 +80,7 @@ std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_siz
                                              int threads, ProgressToken& token) {
     std::vector<ProjectionTree> trees(settings.trees - 1);
     run_chunks(trees.size(), threads, [&](std::size_t tree) {
-        trees[tree] = grow_projection_tree(points, leaf_size, settings.seed, tree + 1);
+        trees[tree] = grow_projection_tree(points, leaf_size, settings.seed, tree + 1, token);
         token.advance(points.rows / 8);
     });
     return trees;
@@ -129,7 +129,7 @@ void find_forest_neighbors(Points points, const ForestSettings& settings, int th
     const std::size_t leaf_size =
         std::max<std::size_t>(kSmallestLeaf, 2 * (k + 1));  // half a leaf still holds k others
     token.expect(n + settings.rounds * n + (settings.trees - 1) * (n / 8));
-    const SortedPoints sorted(points, leaf_size, settings.seed, threads);
+    const SortedPoints sorted(points, leaf_size, settings.seed, threads, token);
     KeyRows rows = first_neighbors(sorted, k, leaf_size, settings, threads, token);
     KeyRows better(settings.rounds > 0 ? n * k : 0);
     for (std::size_t round = 0; round < settings.rounds; ++round) {

@@ -27,7 +27,8 @@ struct TreeOrder {
 
 class TreeGrower {
 public:
-    TreeGrower(Points points, std::uint64_t seed, TreeOrder& tree) : points_(points), random_(seed, 0), tree_(tree) {
+    TreeGrower(Points points, std::uint64_t seed, ProgressToken& token, TreeOrder& tree)
+        : points_(points), random_(seed, 0), token_(token), tree_(tree) {
         tree.order.resize(points.rows);
         tree.radii.resize(points.rows);
         std::iota(tree.order.begin(), tree.order.end(), 0u);
@@ -37,6 +38,7 @@ public:
 private:
     void split(std::size_t begin, std::size_t end) {
         if (end - begin <= kLeafSize) return;
+        token_.advance(0);  // somebody may have asked to stop
         std::uint32_t* order = tree_.order.data();
         std::swap(order[begin], order[begin + random_.below(static_cast<std::uint32_t>(end - begin))]);
         keys_.clear();
@@ -55,6 +57,7 @@ private:
 
     Points points_;
     RandomStream random_;
+    ProgressToken& token_;
     TreeOrder& tree_;
     std::vector<std::uint64_t> keys_;
 };
@@ -101,7 +104,7 @@ private:
 void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads, ProgressToken& token,
                                   NeighborTable table) {
     TreeOrder tree;
-    TreeGrower(points, seed, tree);
+    TreeGrower(points, seed, token, tree);
     const AlignedVector<float> gathered = gather_rows(points, tree.order, threads);
     TreeSearch search({gathered.data(), points.rows, points.columns}, tree);
     token.expect(points.rows);
