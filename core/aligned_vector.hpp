@@ -24,6 +24,24 @@ struct CacheLineAllocator {
     friend bool operator!=(CacheLineAllocator, CacheLineAllocator) { return false; }
 };
 
+// The same, with numbers that nobody has set yet: setting a gigabyte takes a second.
+template <class Number>
+struct UnsetAllocator : CacheLineAllocator<Number> {
+    UnsetAllocator() = default;
+    template <class Other>
+    UnsetAllocator(const UnsetAllocator<Other>&) {}
+    template <class Other>
+    struct rebind {
+        using other = UnsetAllocator<Other>;
+    };
+
+    template <class Other>
+    void construct(Other*) noexcept {}
+};
+
+template <class Number>
+using UnsetVector = std::vector<Number, UnsetAllocator<Number>>;
+
 template <class Number>
 using AlignedVector = std::vector<Number, CacheLineAllocator<Number>>;
 

@@ -13,7 +13,7 @@
 namespace pixelsne {
 
 // (n, k) keys of nearest_list.hpp
-using KeyRows = AlignedVector<std::uint64_t>;
+using KeyRows = UnsetVector<std::uint64_t>;
 
 // Points that are close together are searched together: a block shares its candidates, and its lists
 // stay in the cache while they fill.

@@ -11,6 +11,7 @@ namespace pixelsne {
 namespace {
 
 constexpr std::size_t kLeafSize = 32;
+constexpr std::size_t kQueriesPerChunk = 16;  // among a million points, each may take 20 ms
 
 // Float distances obey the triangle inequality only up to rounding: prune with this much to spare.
 constexpr float kSlack = 1e-4f;
@@ -108,7 +109,7 @@ void find_vantage_point_neighbors(Points points, std::uint64_t seed, int threads
     const AlignedVector<float> gathered = gather_rows(points, tree.order, threads);
     TreeSearch search({gathered.data(), points.rows, points.columns}, tree);
     token.expect(points.rows);
-    parallel_for(points.rows, 256, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+    parallel_for(points.rows, kQueriesPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         NearestList list;
         for (std::size_t place = begin; place < end; ++place) {
             list.start(table.k());
