@@ -53,6 +53,7 @@ def test_all_that_was_learned_comes_back(saved, values):
         ({"metric": "cosine"}, lambda rows, _: rows),
         ({"metric": "manhattan"}, lambda rows, _: rows),
         ({"metric": "manhattan"}, lambda rows, _: sparse.csr_array(rows)),
+        ({"metric": "manhattan"}, lambda rows, _: rows.astype(">f8")),
         ({}, lambda rows, _: sparse.csr_array(rows)),
         ({"metric": "precomputed"}, pairwise_distances),
         ({"perplexity": [5, 10], "init": "random", "learning_rate": 200.0}, lambda rows, _: rows),

@@ -176,22 +176,10 @@ class OtherDistances:
 
 
 @dataclass(frozen=True)
-class GivenDistances:
-    """The user's own: a square matrix of distances, or a sparse graph of them."""
+class Given:
+    """A space of n points that users know in another way than by coordinates: a row tells of a point and all others."""
 
     n: int
-    given: Any | None  # until the neighbors are found
-
-    @classmethod
-    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenDistances":  # noqa: ARG003
-        check_square("precomputed", values)
-        return cls(values.shape[0], values)
-
-    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
-        return given_neighbors(self.given, k)
-
-    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
-        return given_neighbors(values, k, are_strangers=True)
 
     def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
         return nearest_at_no_distance(neighbors)
@@ -205,41 +193,46 @@ class GivenDistances:
     def width(self) -> int:
         return self.n
 
+
+@dataclass(frozen=True)
+class GivenDistances(Given):
+    """The user's own: a square matrix of distances, or a sparse graph of them."""
+
+    given: Any | None  # until the neighbors are found
+
+    @classmethod
+    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenDistances":  # noqa: ARG003
+        check_square("precomputed", values)
+        return cls(values.shape[0], values)
+
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
+        return given_neighbors(self.given, k)
+
+    def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
+        return given_neighbors(values, k, are_strangers=True)
+
     def kept(self) -> "GivenDistances":
         return replace(self, given=None)
 
 
 @dataclass(frozen=True)
-class GivenAffinities:
-    """The user's own P. What new points would have to do with it, nobody knows."""
+class GivenAffinities(Given):
+    """The user's own P, in place of neighbors. What new points would have to do with it, nobody knows."""
 
-    n: int
     affinities: Affinities | None  # until the descent has them
 
     @classmethod
     def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenAffinities":  # noqa: ARG003
         return cls(values.shape[0], given_affinities(values))
 
-    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
-        raise NotImplementedError("affinities take the place of neighbors")
+    def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
+        raise TypeError("affinities take the place of neighbors: there are none to look for")
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
         raise ValueError(
             "metric='affinities' cannot place new points: nothing tells how near they are to the old ones; "
             "use metric='precomputed' with distances, or fit old and new points together"
         )
-
-    def twins(self, values: Any, neighbors: Neighbors) -> Twins:
-        raise NotImplementedError("nothing is known of new points")
-
-    def axes(self) -> None:
-        return None
-
-    def size(self) -> int:
-        return self.n
-
-    def width(self) -> int:
-        return self.n
 
     def kept(self) -> "GivenAffinities":
         return replace(self, affinities=None)

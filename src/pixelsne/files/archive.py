@@ -64,7 +64,8 @@ def write_archive(path: str | os.PathLike[str], document: dict[str, Any], arrays
         archive.writestr(DOCUMENT, text)
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                in_order = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))  # as it is read
+                np.lib.format.write_array(member, in_order, allow_pickle=False)
 
 
 def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
