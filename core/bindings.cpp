@@ -1,8 +1,4 @@
 // The border to Python: check arrays, release the GIL, call. Nothing else happens here.
-#ifdef __linux__
-#include <malloc.h>
-#endif
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -437,13 +433,6 @@ void bind_forces(nb::module_& module) {
 
 }  // namespace
 }  // namespace pixelsne
-
-// What is freed in pieces stays with the process until somebody asks; of megabytes that is worth asking.
-void release_free_memory() {
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-}
 
 NB_MODULE(_core, module) {
     using namespace pixelsne;

@@ -10,6 +10,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace pixelsne {
 
@@ -23,6 +26,13 @@ inline void* allocate_memory(std::size_t bytes) {
     if (alignment == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; refusal does no harm
 #endif
     return memory;
+}
+
+// What is freed in pieces stays with the process until somebody asks; of megabytes that is worth asking.
+inline void release_free_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 struct FreeMemory {
