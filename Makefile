@@ -27,7 +27,7 @@ $(VENV)/.installed: $(VENV)/.tools $(SOURCES)
 	@touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m pixelsne.demo map.png
+	$(BIN)/pixelsne demo -o map.png
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check

@@ -68,6 +68,20 @@ class History:
         }
 
 
+@dataclass(frozen=True)
+class State:
+    """All that changes during a descent: one that starts from it ends in the same bits."""
+
+    iteration: int
+    next_pace: int  # ahead of the iteration once `tol` has left some out
+    stopped_by: StoppedBy
+    looks: list[tuple[int, float, float]]
+    positions: Positions
+    velocity: Positions
+    gains: Positions
+    last_look: Placed
+
+
 def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer: float, threads: int) -> float:
     logarithms, mass = attraction.divergence(positions, threads)
     return logarithms + mass * math.log(max(normalizer, SMALLEST_NORMALIZER))
@@ -170,6 +184,33 @@ class Descent:
 
     def _snapshot(self, pace: Pace, kl: float | None, moved: float | None) -> Snapshot:
         return Snapshot(self.iteration, pace.phase, self._next / len(self.paces), self.screen, kl, moved, self.map)
+
+    def state(self) -> State:
+        """What the descent is made of between two iterations; not a copy."""
+        return State(
+            iteration=self.iteration,
+            next_pace=self._next,
+            stopped_by=self.stopped_by,
+            looks=self.history.looks,
+            positions=self.positions,
+            velocity=self._velocity,
+            gains=self._gains,
+            last_look=self._last_look,
+        )
+
+    def resume(self, state: State) -> None:
+        """Goes on from there; the arrays are the descent's from now on."""
+        mine, given = self.state(), state
+        for name in ("positions", "velocity", "gains", "last_look"):
+            if getattr(mine, name).shape != getattr(given, name).shape:
+                raise ValueError(f"{name} of another descent: {getattr(given, name).shape}")
+        if not 0 < state.iteration <= state.next_pace <= len(self.paces):
+            raise ValueError(f"iteration {state.iteration} is none of {len(self.paces)}")
+        self.iteration, self._next, self.stopped_by = state.iteration, state.next_pace, state.stopped_by
+        self.history = History(list(state.looks))
+        self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
+        self._last_look = state.last_look
+        self.screen = self._screen(_core.bounds(self.positions, self.settings.threads))
 
     def map(self) -> Positions:
         """A copy of the positions in the order of the input."""

@@ -179,7 +179,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
         """Computes the map. `y` is ignored."""
-        run = self._start(X)
+        run = self.start(X)
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
             listeners = self._listeners(stack)
@@ -194,7 +194,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 if run.descent is None:
                     raise
                 stopped_by = "interrupt"
-        self._learn(run.embedding(stopped_by))
+        self.finish(run, stopped_by)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Placed:
@@ -206,7 +206,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         Leaving the loop keeps the map so far, as Ctrl-C does. `callback` and `verbose` are not used.
         """
-        run = self._start(X)
+        run = self.start(X)
         stopped_by: StoppedBy | None = None
         try:
             yield from run.snapshots()
@@ -214,7 +214,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             if run.descent is None:
                 raise
             stopped_by = "interrupt" if isinstance(leaving, KeyboardInterrupt) else "callback"
-        self._learn(run.embedding(stopped_by))
+        self.finish(run, stopped_by)
 
     def transform(self, X: Any) -> Placed:
         """Places new points on the finished map, which stays as it is; what leaves the screen goes to its border.
@@ -237,14 +237,15 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         For "euclidean" and "cosine" true to some 15 % (benchmarks/memory.py).
         """
         unfitted = type(self)(**(self.get_params(deep=False) | {"init": "random", "random_state": 0}))
-        return estimate(unfitted._start(X).workload)  # noqa: SLF001 - the same class
+        return estimate(unfitted.start(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
         """Whether the callback returned True; before the descent there is no map to keep."""
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
-    def _start(self, X: Any) -> Run:
+    def start(self, X: Any) -> Run:
+        """A run before its first stage, for those who follow it themselves and `finish` it then."""
         seed = int(check_random_state(self.random_state).randint(2**31))
         parameters = self.get_params(deep=False)
         if isinstance(self.init, PixelSNE):
@@ -274,6 +275,10 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         from pixelsne.progress import progress  # noqa: PLC0415 - rich is slow to import
 
         return [stack.enter_context(progress()).show]
+
+    def finish(self, run: Run, stopped_by: StoppedBy | None = None) -> None:
+        """Takes over the map of a run as it is now."""
+        self._learn(run.embedding(stopped_by))
 
     def _learn(self, embedding: Embedding) -> None:
         self._embedding = embedding  # what `transform` and `save` need

@@ -1,7 +1,8 @@
 """How much memory a run will take, told before it is taken."""
 
 import os
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ POINT_IN_DESCENT = 100
 
 # A user's own graph is copied, sorted and turned.
 PAIR_IN_GRAPH = 48
+
+# With fewer, a map shows little more than who is next to whom; no advice, then.
+FEWEST_NEIGHBORS = 9
 
 # Blocks of rows, the field's lattice, buffers of threads, whatever n is.
 FIXED = 19e6
@@ -146,12 +150,37 @@ def available() -> float:
     return min([free_memory(), *map(left_in_group, own_groups())])
 
 
-def check_memory(work: Workload) -> None:
-    """MemoryError if a run of this size cannot fit."""
-    needed, there = estimate(work), available()
+def check_room_for_values(rows: int, columns: int, size: int) -> None:
+    """MemoryError if an input of so many bytes cannot be held."""
+    there = available()
+    if size > there:
+        raise MemoryError(
+            f"{rows:,} rows of {columns} numbers take {size / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are "
+            "available; take fewer rows or columns"
+        )
+
+
+def check_memory(work: Workload, beside: int = 0) -> None:
+    """MemoryError if a run of this size cannot fit; `beside` are bytes of an input that is not read yet."""
+    needed, there = estimate(work) + beside, available()
     if needed > there:
         raise MemoryError(
             f"{work.n:,} points with {work.neighbors} neighbors each take about {needed / GIGABYTE:.1f} GB, "
-            f"{there / GIGABYTE:.1f} GB are available; lower perplexity or n_neighbors "
-            f"(k = {work.neighbors} now), n_pca ({work.dimensions} dimensions now), or take fewer points"
+            f"{there / GIGABYTE:.1f} GB are available; {remedy(work, there - beside)}"
         )
+
+
+def remedy(work: Workload, there: float) -> str:
+    """What would fit."""
+    fitting = fewer_neighbors(work, there)
+    if fitting >= FEWEST_NEIGHBORS:
+        return (
+            f"lower perplexity to {fitting // 3} ({fitting} neighbors each; {work.neighbors} now), or take fewer points"
+        )
+    return f"take fewer points, or a lower n_pca ({work.dimensions} dimensions now)"
+
+
+def fewer_neighbors(work: Workload, there: float) -> int:
+    """The largest number of neighbors that fits, 0 if none does."""
+    counts = range(1, work.neighbors)
+    return bisect_right(counts, there, key=lambda k: estimate(replace(work, neighbors=k)))

@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
 from pixelsne.arrays import Positions
-from pixelsne.descent import Descent, PhaseName, Snapshot, StoppedBy, kl_divergence
+from pixelsne.descent import Descent, PhaseName, Snapshot, State, StoppedBy, kl_divergence
 from pixelsne.embedding import Embedding
 from pixelsne.initial_positions import initial_positions, spectral_axes
 from pixelsne.memory import Workload, check_memory, workload
@@ -63,6 +64,21 @@ def check_graph(found: int, wanted: int, perplexity: tuple[float, ...]) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What the stages before the descent found; the descent does not change it."""
+
+    space: Space
+    affinities: Affinities
+    order: Order  # the input row at each place of the affinities, where these differ
+
+    def kl_divergence(self, positions: Positions, threads: int) -> float:
+        """Of a map in the order of the input, embedding units."""
+        in_order = positions if self.order is None else positions[self.order]
+        attraction = _core.Attraction(self.affinities.offsets, self.affinities.columns, self.affinities.values)
+        return kl_divergence(attraction, in_order, best_normalizer(in_order, threads), threads)
+
+
 class Run:
     """One map in the making: follow its snapshots to the end, or stop early, and take the embedding."""
 
@@ -72,20 +88,34 @@ class Run:
         self.perplexity = fitting_perplexity(settings, n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
         self.workload: Workload = workload(values, settings, self.neighbor_count)
-        self.timings: dict[str, float] = {}
-        self.space: Space | None = None
+        self.timings: dict[str, float] = {}  # of stages that are over
+        self._stage: str | None = None
+        self._stage_began = 0.0
+        self.prepared: Prepared | None = None
         self.descent: Descent | None = None
         self._values: Any = values
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
-        """Runs all stages."""
-        check_memory(self.workload)
-        self.space = space = yield from self._enter_space()
-        affinities, order = yield from self._affinities(space)
-        start = self._start(space, affinities)
-        self.descent = Descent(affinities, start if order is None else start[order], self.settings, order)
+        """Runs all stages that are left."""
+        if self.prepared is None or self.descent is None:
+            self.prepared = prepared = yield from self.prepare()
+            start = self._start(prepared)
+            self.descent = Descent(prepared.affinities, start, self.settings, prepared.order)
         with self._timed("descent"):
             yield from self.descent
+
+    def prepare(self) -> Generator[Snapshot, None, Prepared]:
+        """The stages before the descent."""
+        check_memory(self.workload)
+        space = yield from self._enter_space()
+        affinities, order = yield from self._affinities(space)
+        return Prepared(space, affinities, order)
+
+    def resume(self, prepared: Prepared, state: State) -> None:
+        """Skips to where another run with the same values and settings was."""
+        descent = Descent(prepared.affinities, state.positions, self.settings, prepared.order)
+        descent.resume(state)
+        self._values, self.prepared, self.descent = None, prepared, descent
 
     def _affinities(self, space: Space) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
         if isinstance(space, GivenAffinities) and space.affinities is not None:
@@ -96,12 +126,16 @@ class Run:
         del neighbors  # half of it, the distances, is not needed any more
         return (yield from self._symmetrize(conditional)), order
 
-    def _start(self, space: Space, affinities: Affinities) -> Positions:
-        init, seed = self.settings.init, self.settings.seed
+    def _start(self, prepared: Prepared) -> Positions:
+        """In the order of the affinities."""
+        init, seed, affinities = self.settings.init, self.settings.seed, prepared.affinities
         if not isinstance(init, str) or init == "random":
-            return initial_positions(np.empty((len(affinities), 1)), init, seed)
-        axes = space.axes()
-        return initial_positions(spectral_axes(affinities, seed) if axes is None else axes, init, seed)
+            axes: Any = np.empty((len(affinities), 1))
+        else:
+            axes = prepared.space.axes()
+            axes = spectral_axes(affinities, seed) if axes is None else axes
+        start = initial_positions(axes, init, seed)
+        return start if prepared.order is None else start[prepared.order]
 
     def _enter_space(self) -> Generator[Snapshot, None, Space]:
         values, self._values = self._values, None
@@ -127,16 +161,24 @@ class Run:
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
+        self._stage, self._stage_began = stage, time.perf_counter()
         try:
             yield
         finally:
             _core.release_free_memory()
-            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - start
+            self.timings = self.seconds()
+            self._stage = None
+
+    def seconds(self) -> dict[str, float]:
+        """By stage, up to now."""
+        if self._stage is None:
+            return dict(self.timings)
+        so_far = self.timings.get(self._stage, 0.0) + time.perf_counter() - self._stage_began
+        return self.timings | {self._stage: so_far}
 
     def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
         """The map as it is now."""
-        if self.descent is None or self.space is None:
+        if self.descent is None or self.prepared is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         descent, threads = self.descent, self.settings.threads
         # After an interrupt every second counts, and the last normalizer is one step old at most.
@@ -146,13 +188,13 @@ class Run:
         return Embedding(
             positions=descent.map(),
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
-            space=self.space.kept(),
+            space=self.prepared.space.kept(),
             neighbor_count=self.neighbor_count,
             perplexity=self.perplexity,
             kl_divergence=kl_divergence(descent.attraction, descent.positions, normalizer, threads),
             iterations=descent.iteration,
             stopped_by=stopped_by or descent.stopped_by,
-            timings=dict(self.timings),
+            timings=self.seconds(),
             history=descent.history,
         )
 

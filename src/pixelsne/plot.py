@@ -1,33 +1,56 @@
 """Static pictures: the map as it lights up the pixels of the screen, with a legend."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pixelsne.arrays import Pixels
+from pixelsne.arrays import AnyArray, Pixels
+from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, choose_coloring
 
 Image = NDArray[np.float64]  # (height, width, 3), 0 to 1
-
-# Ten colors that stay apart for color-blind readers, too (after Okabe and Ito, with two more).
-PALETTE = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#d55e00",
-    "#cc79a7",
-    "#56b4e9",
-    "#b5a900",
-    "#7f3c8d",
-    "#4d4d4d",
-    "#8c510a",
-)
 
 # A dot grows until all dots together would cover about this share of the screen.
 COVERED_SHARE = 0.05
 LARGEST_RADIUS = 5
 MARGIN = 2 * LARGEST_RADIUS
+
+# Where points pile up, a pixel is fainter the fewer of them it has; so faint, one alone.
+FAINTEST = 0.35
+FULL_AT = 0.99  # quantile of the counts at which a pixel has its full color
+
+# Of the scale of density: the ends are too close to the ground's color.
+DENSITY_SCALE = {False: "magma_r", True: "magma"}
+SCALE_FROM, SCALE_TO = 0.15, 0.92
+
+# Larger maps are drawn smaller, by a whole factor.
+LARGEST_SIDE_DRAWN = 8192
+
+DOTS_PER_INCH = 100
+HEAD = 46  # pixels above, for the title
+LONGEST_NAME = 28  # characters in the legend
+SMALLEST_TEXT, LARGEST_TEXT = 6.0, 12.0  # points
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a picture looks, whatever it shows."""
+
+    title: str = ""
+    dark: bool = False
+    scale: int = 1  # pixels of the picture for one of the map, along each side
+    point_size: int | None = None  # pixels of the map across; None: by how many points there are
+    color_as: ColorAs = "auto"
+
+    @property
+    def background(self) -> tuple[float, float, float]:
+        return (0.07, 0.07, 0.09) if self.dark else (1.0, 1.0, 1.0)
+
+    @property
+    def ink(self) -> str:
+        return "#e8e8e8" if self.dark else "#222222"
 
 
 def dot_radius(n: int, resolution: tuple[int, int]) -> int:
@@ -41,43 +64,167 @@ def disc(radius: int) -> list[tuple[int, int]]:
     return [(dx, dy) for dx in around for dy in around if dx * dx + dy * dy <= radius * radius + radius / 2]
 
 
-def paint(pixels: Pixels, colors: NDArray[np.float64], resolution: tuple[int, int]) -> Image:
-    """The mean color of all dots that cover a pixel, white where there are none.
+class Canvas:
+    """Counts the dots on each pixel. Around the screen there is a margin, so that no dot at its border is cut."""
 
-    pixels: (n, 2); colors: (n, 3). A mean hides no class behind another that happens to be drawn later.
-    Around the screen there is a margin, so that no dot at its border is cut.
-    """
-    width, height = resolution[0] + 2 * MARGIN, resolution[1] + 2 * MARGIN
-    sums = np.zeros((height * width, 3))
-    counts = np.zeros(height * width)
-    for dx, dy in disc(dot_radius(len(pixels), resolution)):
-        flat = (pixels[:, 1] + dy + MARGIN) * width + pixels[:, 0] + dx + MARGIN
-        counts += np.bincount(flat, minlength=counts.size)
-        for channel in range(3):
-            sums[:, channel] += np.bincount(flat, weights=colors[:, channel], minlength=counts.size)
-    image = np.ones((height * width, 3))
-    covered = counts > 0
-    image[covered] = sums[covered] / counts[covered, None]
-    return image.reshape(height, width, 3)
+    def __init__(self, pixels: Pixels, resolution: tuple[int, int], look: Look) -> None:
+        shrink = -(-max(resolution) // LARGEST_SIDE_DRAWN)
+        width, height = (-(-side // shrink) for side in resolution)
+        self.radius = dot_radius(len(pixels), (width, height))
+        if look.point_size is not None:
+            self.radius = min(look.point_size // 2, LARGEST_RADIUS)
+        self.look = look
+        self.shape = (height + 2 * MARGIN, width + 2 * MARGIN)
+        self._places = (pixels[:, 1] // shrink + MARGIN) * self.shape[1] + pixels[:, 0] // shrink + MARGIN
+        self.counts = self._sum(None)
+
+    def _sum(self, weights: AnyArray | None) -> AnyArray:
+        total = np.zeros(self.shape[0] * self.shape[1])
+        for dx, dy in disc(self.radius):
+            total += np.bincount(self._places + dy * self.shape[1] + dx, weights, minlength=total.size)
+        return total.reshape(self.shape)
+
+    def paint(self, colors: Colors) -> Image:
+        """The mean color of all dots on a pixel: no class hides behind another that happens to come later."""
+        background = np.array(self.look.background)
+        mean = np.stack([self._sum(channel) for channel in colors.T], axis=2) / np.maximum(self.counts, 1)[:, :, None]
+        opacity = np.where(self.counts > 0, 1.0, 0.0)
+        if self.radius == 0:
+            opacity *= FAINTEST + (1 - FAINTEST) * logarithmic_share(self.counts, self.most())
+        image: Image = background + opacity[:, :, None] * (mean - background)
+        return image
+
+    def paint_density(self) -> tuple[Image, Bar | None]:
+        """How many points there are, for maps without colors."""
+        from matplotlib import colormaps  # noqa: PLC0415 - slow to import
+
+        scale = colormaps[DENSITY_SCALE[self.look.dark]]
+        most = self.most()
+        shares = logarithmic_share(self.counts, most)
+        shades = scale(SCALE_FROM + (SCALE_TO - SCALE_FROM) * shares)[:, :, :3]
+        image: Image = np.where(self.counts[:, :, None] > 0, shades, np.array(self.look.background))
+        if most <= 1:
+            return image, None
+        return image, Bar(1.0, most, scale.name, logarithmic=True, cut=(False, bool(self.counts.max() > most)))
+
+    def most(self) -> float:
+        """The count at which a pixel has its full color."""
+        covered = self.counts[self.counts > 0]
+        return float(np.quantile(covered, FULL_AT)) if covered.size else 1.0
+
+
+def logarithmic_share(counts: AnyArray, most: float) -> AnyArray:
+    """0 at one point on a pixel, 1 at `most`."""
+    if most <= 1:
+        return np.ones_like(counts)
+    shares: AnyArray = np.clip(np.log(np.maximum(counts, 1)) / np.log(most), 0, 1)
+    return shares
 
 
 def save_picture(
-    path: Path | str, pixels: Pixels, resolution: tuple[int, int], labels: ArrayLike, title: str = ""
+    file: Path | str | IO[bytes],
+    pixels: Pixels,
+    resolution: tuple[int, int],
+    labels: Any = None,
+    *,
+    name: str = "",
+    look: Look | None = None,
+    kind: str | None = None,
 ) -> None:
-    """Writes a picture of the map, one pixel of the map to a pixel of the picture, colored by label."""
-    from matplotlib.colors import to_rgb  # noqa: PLC0415 - slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    """Writes a picture of the map, one pixel of the map to `look.scale` of the picture.
 
-    names, classes = np.unique(np.asarray(labels), return_inverse=True)
-    palette = np.array([to_rgb(PALETTE[place % len(PALETTE)]) for place in range(len(names))])
-    image = paint(pixels, palette[classes], resolution)
-    dots_per_inch, legend, head = 100, 110, 50
-    width, height = image.shape[1] + legend, image.shape[0] + head
-    figure = Figure(figsize=(width / dots_per_inch, height / dots_per_inch), dpi=dots_per_inch)
-    axes: Any = figure.add_axes((0, 0, image.shape[1] / width, image.shape[0] / height))
-    axes.imshow(image, interpolation="none", aspect="auto")
+    Colored by `labels` (an array, or a column of a pyarrow table called `name`), or by density if there are none.
+    `kind` is "png", "svg" or "pdf", needed where the file's name does not tell.
+    """
+    look = look or Look()
+    canvas = Canvas(pixels, resolution, look)
+    if labels is None:
+        image, bar = canvas.paint_density()
+        coloring = Coloring(np.empty((0, 3)), bar=bar, name="points on a pixel")
+    else:
+        labels = labels if hasattr(labels, "combine_chunks") else np.asarray(labels)
+        coloring = choose_coloring(labels, name, look.color_as)
+        image = canvas.paint(coloring.colors)
+    frame(file, image, coloring, look, kind)
+
+
+def frame(file: Any, image: Image, coloring: Coloring, look: Look, kind: str | None) -> None:
+    """The image with its title above and its legend beside."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
+
+    shown = np.rint(255 * image).astype(np.uint8).repeat(look.scale, axis=0).repeat(look.scale, axis=1)
+    head = HEAD if look.title else 0
+    text = text_size(shown.shape[0], len(coloring.legend))
+    side = side_width(coloring, text)
+    width, height = shown.shape[1] + side, shown.shape[0] + head
+    figure: Any = Figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), DOTS_PER_INCH, facecolor=look.background)
+    axes = figure.add_axes((0, 0, shown.shape[1] / width, shown.shape[0] / height))
+    axes.imshow(shown, interpolation="none", aspect="auto")
     axes.set_axis_off()
-    handles = [axes.plot([], [], "o", color=palette[place], markersize=9)[0] for place in range(len(names))]
-    figure.legend(handles, [str(name) for name in names], loc="center right", frameon=False, fontsize=13)
-    figure.text(0.012, 1 - head / 2 / height, title, va="center", fontsize=14)
-    figure.savefig(path)
+    if look.title:
+        left = MARGIN * look.scale / width
+        written = figure.text(left, 1 - head / 2 / height, look.title, va="center", fontsize=14, color=look.ink)
+        written.set_parse_math(parse_math=False)
+    if coloring.bar is not None:
+        draw_bar(figure, coloring, coloring.bar, look, (width - side) / width, width)
+    if coloring.legend:
+        draw_legend(figure, coloring, look, text, (width - side) / width, shown.shape[0] / height)
+    figure.savefig(file, format=kind, facecolor=look.background, dpi=DOTS_PER_INCH)
+
+
+def text_size(height: int, lines: int) -> float:
+    """Points: as large as it may be, smaller where many lines must find room."""
+    return float(np.clip(0.38 * height / max(lines + 1, 1), SMALLEST_TEXT, LARGEST_TEXT))
+
+
+def side_width(coloring: Coloring, text: float) -> int:
+    """Pixels beside the map."""
+    if coloring.bar is not None:
+        return 130
+    if not coloring.legend:
+        return 0
+    longest = max(len(name[:LONGEST_NAME]) for name in (coloring.name, *(name for name, _ in coloring.legend)))
+    return int(text * (3.0 + 0.95 * longest)) + 24
+
+
+def draw_legend(figure: Any, coloring: Coloring, look: Look, text: float, left: float, top: float) -> None:
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - slow to import
+
+    dots = [
+        Line2D([], [], marker="o", linestyle="", color=color, markersize=0.75 * text) for _, color in coloring.legend
+    ]
+    names = [name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…" for name, _ in coloring.legend]
+    below_bar = coloring.bar is not None
+    legend = figure.legend(
+        dots,
+        names,
+        loc="lower left" if below_bar else "center left",
+        bbox_to_anchor=(left, 0.02 if below_bar else top / 2),
+        frameon=False,
+        fontsize=text,
+        labelcolor=look.ink,
+        title=None if below_bar else coloring.name or None,
+        title_fontsize=text,
+        alignment="left",
+        handletextpad=0.2,
+    )
+    legend.get_title().set_color(look.ink)
+    for written in legend.get_texts():
+        written.set_parse_math(parse_math=False)  # a label may hold dollars
+
+
+def draw_bar(figure: Any, coloring: Coloring, bar: Bar, look: Look, left: float, width: int) -> None:
+    from matplotlib import colormaps  # noqa: PLC0415 - slow to import
+    from matplotlib.cm import ScalarMappable  # noqa: PLC0415
+    from matplotlib.colors import ListedColormap, LogNorm, Normalize  # noqa: PLC0415
+
+    axes = figure.add_axes((left + 14 / width, 0.2, 16 / width, 0.6))
+    norm: Any = (LogNorm if bar.logarithmic else Normalize)(bar.low, bar.high)
+    ends = (SCALE_FROM, SCALE_TO) if bar.logarithmic else (0.0, 1.0)
+    scale = ListedColormap(colormaps[bar.scale](np.linspace(*ends, 256)))
+    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[bar.cut]
+    drawn = figure.colorbar(ScalarMappable(norm, scale), cax=axes, extend=extend)
+    drawn.ax.tick_params(which="both", colors=look.ink, labelsize=10)
+    drawn.outline.set_visible(False)
+    label = drawn.ax.set_ylabel(coloring.name[:LONGEST_NAME], color=look.ink, fontsize=11)
+    label.set_parse_math(parse_math=False)

@@ -49,7 +49,7 @@ def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
     return finish(watched(lambda token: find_neighbors(points, k, "exact", 0, threads, token))).indices
 
 
-def _shared(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
+def shared_neighbors(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
     """How many indices each row of two tables has in common."""
     both = np.sort(np.concatenate([first, second], axis=1), axis=1)
     shared: NDArray[np.int64] = (both[:, 1:] == both[:, :-1]).sum(axis=1)
@@ -69,7 +69,7 @@ def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int |
     placed = _rows("embedding", embedding, len(values))
     counts = _counts(k, len(values))
     high, low = _nearest(values, max(counts), n_jobs), _nearest(placed, max(counts), n_jobs)
-    shares = np.array([_shared(high[:, :count], low[:, :count]) / count for count in counts])
+    shares = np.array([shared_neighbors(high[:, :count], low[:, :count]) / count for count in counts])
     return shares if is_sequence(k) else shares[0]
 
 
@@ -85,7 +85,7 @@ def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs
     return means if is_sequence(k) else float(means)
 
 
-def _vote(classes: NDArray[np.intp]) -> NDArray[np.intp]:
+def vote(classes: NDArray[np.intp]) -> NDArray[np.intp]:
     """The most frequent class of each row; of several, the one whose first member is nearest."""
     winners = np.empty(len(classes), dtype=np.intp)
     rows = max(1, COMPARISONS_PER_BLOCK // classes.shape[1] ** 2)
@@ -109,7 +109,7 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int
         raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
     counts = _counts(k, len(placed))
     nearest = _nearest(placed, max(counts), n_jobs)
-    scores = np.array([np.mean(_vote(classes[nearest[:, :count]]) == classes) for count in counts])
+    scores = np.array([np.mean(vote(classes[nearest[:, :count]]) == classes) for count in counts])
     return scores if is_sequence(k) else float(scores[0])
 
 

@@ -55,7 +55,7 @@ def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, R
     return results[0]
 
 
-def finish(work: Generator[float, None, Result]) -> Result:
+def finish(work: Generator[object, None, Result]) -> Result:
     """The result of a watched call, for callers who have nobody to tell its progress to."""
     with closing(work):
         while True:

@@ -1,23 +1,20 @@
 """One file with arrays and a JSON document: a zip without compression, of .npy files and one .json.
 
-Nothing in it can run code, and nothing it says is believed before it is checked: names, sizes, types and sums. A
-file is written beside its place and renamed when it is complete.
+Nothing in it can run code, and nothing it says is believed before it is checked: names, sizes, types and sums.
 """
 
 import json
 import math
 import os
 import re
-import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from pixelsne.arrays import AnyArray
+from pixelsne.files.replacing import replacing
 
 DOCUMENT = "document.json"
 LARGEST_DOCUMENT = 16_000_000  # bytes
@@ -34,28 +31,6 @@ HEADER = re.compile(
 
 class DamagedFileError(ValueError):
     """The file is not what it should be."""
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which takes the place of `path` once all is written, and leaves no trace otherwise."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~current_umask())  # noqa: PTH101 - mkstemp lets nobody else read
-        os.replace(name, path)  # noqa: PTH105
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def current_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_archive(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, AnyArray]) -> None:

@@ -150,10 +150,18 @@ def positive(value: Any) -> float:
     return check_number("a number", value, 0.0, strict=True)
 
 
+def describe_space(space: Space, arrays: Arrays) -> Document:
+    kind, describe = next((kind, by[1]) for kind, by in SPACES.items() if isinstance(space, by[0]))
+    return {"kind": kind, **describe(space, arrays)}
+
+
+def read_space(described: Document, arrays: Arrays) -> Space:
+    return SPACES[described["kind"]][2](described, arrays)
+
+
 def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embedding) -> None:
     arrays: Arrays = {"positions": embedding.positions}
     arrays |= {f"history_{name}": column for name, column in embedding.history.columns().items()}
-    kind, describe = next((kind, by[1]) for kind, by in SPACES.items() if isinstance(embedding.space, by[0]))
     names = getattr(model, "feature_names_in_", None)
     document: Document = {
         "kind": KIND,
@@ -161,7 +169,7 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
         "parameters": parameters_to_keep(model, arrays),
         "columns": model.n_features_in_,
         "column_names": None if names is None else [str(name) for name in names],
-        "space": {"kind": kind, **describe(embedding.space, arrays)},
+        "space": describe_space(embedding.space, arrays),
         "screen": asdict(embedding.screen),
         **{name: as_plain(getattr(embedding, name)) for name in FIGURES},
     }
@@ -214,7 +222,7 @@ def read_screen(described: Document) -> Screen:
 
 def read_embedding(document: Document, arrays: Arrays) -> Embedding:
     positions = array_of(arrays, "positions", np.float32, (None, 2))
-    space = SPACES[document["space"]["kind"]][2](document["space"], arrays)
+    space = read_space(document["space"], arrays)
     count = int(document["neighbor_count"])
     perplexity = check_perplexity(document["perplexity"])
     fits = space.size() == len(positions) and max(perplexity) <= count < len(positions)

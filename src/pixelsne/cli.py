@@ -1,0 +1,264 @@
+"""The command line: parse, and hand over.
+
+Importing this file loads click and nothing slower, so that a help text comes at once; each command imports what it
+needs when it runs.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from pixelsne import __version__
+from pixelsne.commands.interrupts import Signals, Stopped, listening
+
+# Names the estimator knows, for help and completion; written down here because asking it would take a second.
+METRICS = (
+    "euclidean", "l2", "cosine", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "dice", "hamming",
+    "haversine", "jaccard", "l1", "manhattan", "minkowski", "rogerstanimoto", "russellrao", "sokalsneath",
+    "sqeuclidean", "yule", "precomputed", "affinities",
+)  # fmt: skip
+SEARCHES = ("auto", "exact", "vp-tree", "rp-forest", "clusters")
+REPULSIONS = ("auto", "exact", "barnes-hut", "pixel-tree", "pixel-field")
+PRESETS = ("t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp")
+
+
+class Failure(click.ClickException):
+    """One line on stderr, exit 1."""
+
+    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click passes it
+        click.echo(f"pixelsne: {self.message}", err=True)
+
+
+class Commands(click.Group):
+    """Turns errors that users can do something about into one line each, and signals into exit codes."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            with listening() as signals:
+                context.obj = signals
+                return super().invoke(context)
+        except Stopped as stopped:
+            sys.exit(stopped.exit_code)
+        except (ValueError, TypeError, OSError, MemoryError, FloatingPointError) as error:
+            if os.environ.get("PIXELSNE_TRACEBACK"):
+                raise
+            raise Failure(explain(error)) from None
+
+
+def explain(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class Resolution(click.ParamType[Any]):
+    name = "WIDTHxHEIGHT"
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        sides = str(value).lower().split("x")
+        if len(sides) > 2 or not all(side.isdecimal() for side in sides):  # noqa: PLR2004
+            self.fail(f"{value!r} is no resolution; give 1024 or 1024x768", param, context)
+        return int(sides[0]) if len(sides) == 1 else (int(sides[0]), int(sides[1]))
+
+
+class Names(click.ParamType[Any]):
+    name = "NAME,NAME"
+
+    def convert(self, value: Any, _param: Any, _context: Any) -> tuple[str, ...]:
+        return tuple(name for name in str(value).split(",") if name)
+
+
+class Numbers(click.ParamType[Any]):
+    name = "NUMBER[,NUMBER]"
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        try:
+            numbers = [float(part) for part in str(value).split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is no number, nor several with commas", param, context)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
+def options(*decorators: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+FILE = click.Path(dir_okay=False)
+INPUT = click.argument("input_path", metavar="INPUT", type=FILE)
+MAP = click.argument("map_path", metavar="MAP", type=FILE)
+OUTPUT = click.option(
+    "-o", "--output", required=True, metavar="MAP", type=FILE, help=".parquet, .csv, .tsv, .npy, .npz or .h5ad"
+)
+JOBS = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 = all processors.")
+SEED = click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="One seed, one map."
+)
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="The result as one JSON object on stdout.")
+METRIC = click.option(
+    "--metric", type=click.Choice(METRICS), metavar="NAME", help="Distance between rows.  [default: euclidean]"
+)
+
+reading = options(
+    click.option("--columns", type=Names(), help="Columns to embed; else all vectors, or all numbers there are."),
+    click.option("--label", metavar="COLUMN", help="A column of classes: not embedded; colors pictures."),
+    click.option("--header/--no-header", default=None, help="Whether a csv begins with names; else found out."),
+    click.option("--rep", "representation", metavar="NAME", help="Of an h5ad, what in obsm to embed (X_pca); else X."),
+)
+
+fitting = options(
+    click.option("--resolution", type=Resolution(), help="Side in pixels, or both.  [default: 1024]"),
+    click.option("--perplexity", type=Numbers(), help="Neighbors a point feels; or several.  [default: 30]"),
+    METRIC,
+    click.option("--pca", "n_pca", type=click.IntRange(0), help="Dimensions to reduce to first; 0 = none.  [default: 50]"),
+    SEED,
+    JOBS,
+    click.option("--max-iter", type=int, help="Iterations at most.  [default: 350]"),
+    click.option("--tol", type=float, help="Pixels; a picture that moves less has settled.  [default: 1]"),
+    click.option("--aspect", type=click.Choice(["fill", "equal"]), help="Axes fill the screen, or share a scale.  [default: fill]"),
+    click.option("--init", metavar="START", type=FILE, help="pca, random, or a file by --model to start from its map.  [default: pca]"),
+    click.option("--n-neighbors", type=int, help="Neighbors looked up.  [default: three times the perplexity]"),
+    click.option("--neighbors", type=click.Choice(SEARCHES), help="The search for them.  [default: auto]"),
+    click.option("--repulsion", type=click.Choice(REPULSIONS), help="How the push between all points is summed.  [default: auto]"),
+    click.option("--theta", type=float, help="Accuracy of the trees for that.  [default: 0.5]"),
+    click.option("--early-exaggeration", type=float, help="Factor on attraction at first.  [default: 12]"),
+    click.option("--exaggeration", type=float, help="Factor on attraction afterwards.  [default: 1]"),
+    click.option("--learning-rate", type=float, help="Instead of the automatic one."),
+    click.option("--preset", type=click.Choice(PRESETS), help="One of the paper's systems; other options change it."),
+)  # fmt: skip
+
+drawing = options(
+    click.option("--title", default="", help="Above the picture."),
+    click.option("--dark", is_flag=True, help="On a dark ground."),
+    click.option("--scale", type=click.IntRange(1, 16), default=1, show_default=True, help="Pixels of the picture for one of the map."),
+    click.option("--point-size", type=click.IntRange(1, 11), help="Pixels of the map across; else by their number."),
+    click.option("--color-as", type=click.Choice(["auto", "categories", "numbers"]), default="auto", show_default=True, help="What the color column holds."),
+)  # fmt: skip
+
+reporting = options(
+    click.option("--quiet", is_flag=True, help="No progress, no messages; errors are still told."),
+    click.option("--progress", is_flag=True, help="Progress and messages also where stderr is no terminal."),
+    AS_JSON,
+)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="pixelsne")
+def main() -> None:
+    """Maps of high-dimensional data, computed in screen space.
+
+    \b
+    pixelsne embed cells.parquet -o map.parquet --label type --plot map.png
+    pixelsne plot map.parquet -o dark.png --color type --dark
+    pixelsne score cells.parquet map.parquet --label type
+    """
+
+
+@main.command()
+@click.option("-o", "--output", "picture", default="map.png", show_default=True, type=FILE, help="The picture (.png).")
+def demo(picture: str) -> None:
+    """A map of the handwritten digits that scikit-learn brings along.
+
+    \b
+    pixelsne demo -o digits.png
+    """
+    from pixelsne.commands.demo import run  # noqa: PLC0415
+
+    run(picture)
+
+
+@main.command()
+@INPUT
+@OUTPUT
+@reading
+@fitting
+@click.option("--plot", "picture", metavar="FILE", type=FILE, help="A picture of the map, too (.png, .svg, .pdf).")
+@drawing
+@click.option("--model", "model_path", metavar="FILE", type=FILE, help="The fitted model, for `pixelsne transform`.")
+@click.option(
+    "--checkpoint", metavar="FILE", type=FILE, help="Keeps the work here, now and then and on Ctrl-C or SIGTERM."
+)
+@click.option("--every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between checkpoints.")
+@click.option("--resume", metavar="FILE", type=FILE, help="Goes on from a checkpoint, to the very same map.")
+@reporting
+@click.pass_obj
+def embed(signals: Signals, /, **given: Any) -> None:  # fmt: skip
+    """Computes the map of a table, a matrix or a set of embeddings.
+
+    INPUT is a csv or tsv (also gzipped), parquet, feather, npy, npz or h5ad file.
+
+    \b
+    pixelsne embed cells.parquet -o map.parquet --label type --plot map.png
+    pixelsne embed vectors.npy -o map.csv --resolution 1920x1080 --perplexity 50
+    pixelsne embed cells.h5ad -o map.h5ad --rep X_pca
+    pixelsne embed huge.parquet -o map.parquet --checkpoint run.ckpt
+    pixelsne embed huge.parquet -o map.parquet --resume run.ckpt
+    """
+    from pixelsne.commands.embed import run  # noqa: PLC0415
+
+    sys.exit(run(given, signals))
+
+
+@main.command()
+@MAP
+@click.option("-o", "--output", required=True, metavar="FILE", type=FILE, help=".png, .svg or .pdf")
+@click.option("--color", metavar="COLUMN", help="The column to color by; else the label `embed` was told.")
+@click.option("--density", is_flag=True, help="How many points there are, instead of colors.")
+@drawing
+def plot(**given: Any) -> None:
+    """Draws a map that `embed` or `transform` wrote, or any table with columns x and y in pixels.
+
+    \b
+    pixelsne plot map.parquet -o map.png --color type --dark --title "Cells by type"
+    """
+    from pixelsne.commands.plot import run  # noqa: PLC0415
+
+    run(given)
+
+
+@main.command()
+@INPUT
+@MAP
+@reading
+@click.option("--perplexity", type=Numbers(), help="For the KL divergence.  [default: the map's own]")
+@METRIC
+@SEED
+@JOBS
+@AS_JSON
+def score(**given: Any) -> None:
+    """Says how good a map is: neighborhood precision, k-NN accuracy (with --label) and the KL divergence.
+
+    Up to 20,000 points all are compared with all, above that a sample of them.
+
+    \b
+    pixelsne score cells.parquet map.parquet --label type
+    """
+    from pixelsne.commands.score import run  # noqa: PLC0415
+
+    run(given)
+
+
+@main.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@click.argument("input_path", metavar="NEW", type=FILE)
+@OUTPUT
+@reading
+@JOBS
+@reporting
+def transform(**given: Any) -> None:
+    """Places new rows on the map of a model that `embed --model` wrote.
+
+    \b
+    pixelsne embed old.parquet -o old-map.parquet --model cells.pixelsne
+    pixelsne transform cells.pixelsne new.parquet -o new-map.parquet
+    """
+    from pixelsne.commands.transform import run  # noqa: PLC0415
+
+    run(given)

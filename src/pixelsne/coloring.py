@@ -1,0 +1,164 @@
+"""Which color a point has, and what it means."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelsne.arrays import AnyArray
+
+Colors = NDArray[np.float64]  # (n, 3), 0 to 1
+ColorAs = Literal["auto", "categories", "numbers"]
+
+# Ten colors that stay apart for color-blind readers, too (after Okabe and Ito, with two more), and ten lighter ones.
+PALETTE = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#d55e00",
+    "#cc79a7",
+    "#56b4e9",
+    "#b5a900",
+    "#7f3c8d",
+    "#4d4d4d",
+    "#8c510a",
+)
+LIGHTER = 0.55  # of the way to white
+MOST_CATEGORIES = 2 * len(PALETTE)
+GRAY = "#a8a8a8"  # categories that have no color of their own, and values that are missing
+SCALE = "viridis"
+
+# Numbers with no more different values than this are categories.
+FEW_NUMBERS = 12
+
+# Numbers beyond these quantiles share the color of the end: one outlier must not make all others look alike.
+COLORED_RANGE = (0.01, 0.99)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The scale of numbers."""
+
+    low: float
+    high: float
+    scale: str  # matplotlib's name
+    logarithmic: bool = False
+    cut: tuple[bool, bool] = (False, False)  # whether there are numbers below and above
+
+
+@dataclass(frozen=True)
+class Coloring:
+    """A color for each point, and what the colors mean."""
+
+    colors: Colors
+    legend: tuple[tuple[str, Any], ...] = ()  # names of categories and their colors
+    bar: Bar | None = None
+    name: str = ""
+
+
+def rgb(color: str) -> AnyArray:
+    return np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+
+
+def category_colors(number: int) -> Colors:
+    """(number, 3), at most MOST_CATEGORIES."""
+    full = np.array([rgb(color) for color in PALETTE])
+    return np.concatenate([full, full + LIGHTER * (1 - full)])[:number]
+
+
+def in_reading_order(name: str) -> list[Any]:
+    """Numbers within words count as numbers: 2 comes before 10."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if place % 2 else (-1, part.casefold()) for place, part in enumerate(parts)]
+
+
+def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
+    """Names in reading order, and for each point which one it has; -1 for none."""
+    if isinstance(values, np.ndarray):
+        names, codes = np.unique(values.astype(str), return_inverse=True)
+        found = [str(name) for name in names]
+    else:
+        found, codes = encode_column(values)
+    ranks = sorted(range(len(found)), key=lambda place: (in_reading_order(found[place]), found[place]))
+    renamed = np.empty(len(found) + 1, dtype=np.intp)
+    renamed[ranks] = np.arange(len(found))
+    renamed[-1] = -1
+    return [found[place] for place in ranks], renamed[codes]
+
+
+def encode_column(column: Any) -> tuple[list[str], AnyArray]:
+    """Of a table's column, which is sooner done there."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    names = [str(name) for name in encoded.dictionary.to_pylist()]
+    return names, np.where(codes == len(names), -1, codes)
+
+
+def color_categories(values: Any, name: str = "") -> Coloring:
+    """The most frequent ones have colors of their own, in reading order; the others share a gray."""
+    names, codes = encode(values)
+    sizes = np.bincount(codes[codes >= 0], minlength=len(names))
+    shown = np.arange(len(names))
+    if len(names) > MOST_CATEGORIES:
+        shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_CATEGORIES - 1])
+    palette = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last one is for no value
+    palette[shown] = category_colors(len(shown))
+    legend = [(names[place], palette[place]) for place in shown]
+    if len(shown) < len(names):
+        legend.append((f"{len(names) - len(shown):,} others", rgb(GRAY)))
+    if (codes < 0).any():
+        legend.append(("no value", rgb(GRAY)))
+    return Coloring(palette[codes], tuple(legend), name=name)
+
+
+def color_numbers(numbers: AnyArray, name: str = "") -> Coloring:
+    from matplotlib import colormaps  # noqa: PLC0415 - slow to import
+
+    known = np.isfinite(numbers)
+    low, high = np.quantile(numbers[known], COLORED_RANGE) if known.any() else (0.0, 1.0)
+    if low == high and known.any():
+        low, high = numbers[known].min(), numbers[known].max()
+    span = high - low if high > low else 1.0
+    shares = np.clip((np.where(known, numbers, low) - low) / span, 0, 1)
+    colors: Colors = np.where(known[:, None], colormaps[SCALE](shares)[:, :3], rgb(GRAY))
+    cut = (bool((numbers[known] < low).any()), bool((numbers[known] > high).any()))
+    legend = () if known.all() else (("no value", rgb(GRAY)),)
+    return Coloring(colors, legend, Bar(float(low), float(low + span), SCALE, cut=cut), name)
+
+
+def as_numbers(values: Any) -> AnyArray | None:
+    """float64 with NaN where there is no value; None if these are no numbers."""
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64) if values.dtype.kind in "biuf" else None
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    kind = values.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return None
+    numbers: AnyArray = values.cast(pa.float64(), safe=False).to_numpy()
+    return numbers
+
+
+def has_few(numbers: AnyArray) -> bool:
+    """Whether they look like names of classes."""
+    whole = numbers[np.isfinite(numbers)]
+    return bool((whole == np.floor(whole)).all()) and len(np.unique(whole)) <= FEW_NUMBERS
+
+
+def choose_coloring(values: Any, name: str = "", color_as: ColorAs = "auto") -> Coloring:
+    """Numbers with many different values by a scale, everything else by categories.
+
+    values: an array or a column of a pyarrow table, one for each point.
+    """
+    numbers = as_numbers(values)
+    if color_as == "numbers" and numbers is None:
+        raise ValueError(f"column {name!r} holds no numbers; color it as categories")
+    if numbers is not None and (color_as == "numbers" or (color_as == "auto" and not has_few(numbers))):
+        return color_numbers(numbers, name)
+    return color_categories(values, name)

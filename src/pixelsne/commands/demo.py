@@ -1,0 +1,31 @@
+"""`pixelsne demo`: the digits that scikit-learn ships, as a map."""
+
+import time
+from pathlib import Path
+
+import click
+from sklearn.datasets import load_digits
+
+from pixelsne import PixelSNE, quality
+from pixelsne.commands.plot import draw
+from pixelsne.files.write_embedding import check_output
+from pixelsne.plot import Look
+
+RESOLUTION = (1024, 768)
+
+
+def run(picture: str) -> None:
+    check_output(picture, (), (".png",))
+    values, labels = load_digits(return_X_y=True)
+    started = time.perf_counter()
+    model = PixelSNE(resolution=RESOLUTION, random_state=0, verbose=True).fit(values)
+    seconds = time.perf_counter() - started
+    title = f"{len(values):,} handwritten digits · PixelSNE · {seconds:.1f} s"
+    draw(picture, model.pixels_, RESOLUTION, labels, "", Look(title))
+    click.echo(
+        f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
+    )
+    accuracy = quality.knn_accuracy(model.embedding_, labels, 10)
+    click.echo(f"10-NN accuracy {accuracy:.3f} (share of digits among their own kind)")
+    click.echo(f"neighborhood precision at 10: {quality.neighborhood_precision(values, model.embedding_, 10):.3f}")
+    click.echo(f"picture: {Path(picture).resolve()}")

@@ -1,0 +1,250 @@
+"""`pixelsne embed`: from a file to a map."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from pixelsne.commands.interrupts import Signals, Stopped
+from pixelsne.commands.plot import PICTURES, draw, look_of
+from pixelsne.commands.score import Neighborhoods, sample_rows
+from pixelsne.commands.talk import Talk
+from pixelsne.estimator import PixelSNE
+from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
+from pixelsne.files.errors import FileError
+from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.read_points import read_points
+from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.write_embedding import WRITERS, Map, check_output, write_map
+from pixelsne.memory import check_memory
+from pixelsne.pipeline import Run
+from pixelsne.settings import STARTS, check_settings
+
+Given = dict[str, Any]
+
+# Options that go to the estimator as they are, where they were given.
+PARAMETERS = (
+    "resolution", "perplexity", "n_neighbors", "neighbors", "repulsion", "theta", "metric", "aspect",
+    "early_exaggeration", "exaggeration", "learning_rate", "max_iter", "tol",
+)  # fmt: skip
+
+# --json tells how good the map is, by so many rows, which take seconds of minutes.
+ROWS_JUDGED = 1000
+COUNTS_JUDGED = (10, 30)
+
+FEWEST_ROWS = 2
+NAMES_TOLD = 6
+
+
+class Clock:
+    """Seconds by what was done, beside the fit's own stages."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began = self._last = time.perf_counter()
+
+    def mark(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = now - self._last
+        self._last = now
+
+    def total(self) -> float:
+        return time.perf_counter() - self._began
+
+
+def run(given: Given, signals: Signals) -> int:
+    """The exit code."""
+    talk = Talk(given["quiet"], given["progress"])
+    work: Run | None = None
+    checkpoint: Checkpoint | None = None
+    clock = Clock()
+    with ExitStack() as stack:
+        talk.warnings_as_lines(stack)
+        check_paths(given)
+        try:
+            model = make_model(given)
+            source = read(given, model, talk)
+            clock.mark("read")
+            work = model.start(source.values)
+            checkpoint = open_checkpoint(given, work, source, talk)
+            clock.mark("checkpoint")
+            follow(work, signals, stack, [*([checkpoint.show] if checkpoint else []), *talk.listeners(stack)])
+            model.finish(work)
+            clock.mark("fit")
+            write_results(given, model, source)
+        except Stopped as stopped:
+            return give_up(stopped, work, checkpoint, talk)
+    clock.mark("write")
+    if checkpoint is not None:
+        checkpoint.remove()
+    report(given, model, source, clock, talk)
+    return 0
+
+
+def check_paths(given: Given) -> None:
+    """Before any work is done."""
+    named = {name: Path(given[name]) for name in ("input_path", "resume", "init") if given[name]}
+    if given["init"] in STARTS:
+        del named["init"]
+    inputs = (named["input_path"], *(path for name, path in named.items() if name == "init"))
+    check_output(given["output"], inputs, tuple(WRITERS))
+    if given["picture"]:
+        check_output(given["picture"], inputs, PICTURES)
+    for name in ("model_path", "checkpoint"):
+        if given[name]:
+            check_output(given[name], inputs)
+    outputs = [Path(given[name]).resolve() for name in ("output", "picture", "model_path", "checkpoint") if given[name]]
+    twice = next((path for path in outputs if outputs.count(path) > 1), None)
+    if twice is not None:
+        raise FileError(twice, "is to hold two things; give each a name of its own")
+    check_checkpoint(given)
+
+
+def check_checkpoint(given: Given) -> None:
+    """Work that was kept is not written over by accident."""
+    path, other = given["checkpoint"], given["resume"]
+    if other and not Path(other).exists() and other != path:
+        raise FileError(other, "no such checkpoint")
+    if path and path != other and Path(path).exists():
+        raise FileError(path, f"exists: go on from it with --resume {path}, or delete it")
+
+
+def make_model(given: Given) -> PixelSNE:
+    chosen = {name: given[name] for name in PARAMETERS if given[name] is not None}
+    if given["n_pca"] is not None:
+        chosen["n_pca"] = given["n_pca"] or None
+    if given["init"] is not None:
+        chosen["init"] = given["init"] if given["init"] in STARTS else PixelSNE.load(given["init"])
+    fixed = {"random_state": given["seed"], "n_jobs": given["jobs"]}
+    return PixelSNE.preset(given["preset"], **chosen, **fixed) if given["preset"] else PixelSNE(**chosen, **fixed)
+
+
+def wanted_of(given: Given) -> Wanted:
+    return Wanted(given["columns"], given["label"], given["header"], given["representation"])
+
+
+def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
+    talk.say(f"reading {given['input_path']}")
+    source = read_points(given["input_path"], wanted_of(given), room_for_a_fit(model))
+    if len(source) < FEWEST_ROWS:
+        raise FileError(source.path, f"has {len(source)} row; a map needs at least {FEWEST_ROWS}")
+    names = ", ".join(source.columns[:NAMES_TOLD]) + (", ..." if len(source.columns) > NAMES_TOLD else "")
+    talk.say(f"{len(source):,} rows of {source.values.shape[1]:,} numbers" + (f": {names}" if names else ""))
+    return source
+
+
+def room_for_a_fit(model: PixelSNE) -> CheckRoom:
+    """Refuses what could be read, but not embedded: before it is read."""
+
+    settings = check_settings(model.get_params(deep=False) | {"init": "random"}, 0)
+
+    def check(rows: int, columns: int, size: int) -> None:
+        if rows < FEWEST_ROWS:
+            return
+        with warnings.catch_warnings(action="ignore"):  # the fit itself will tell
+            work = Run(np.broadcast_to(np.float32(0), (rows, columns)), settings).workload
+        check_memory(work, beside=size)
+
+    return check
+
+
+def open_checkpoint(given: Given, work: Run, source: Source, talk: Talk) -> Checkpoint | None:
+    """Where the work is kept, and the run brought to where one was that was kept before."""
+    path = given["checkpoint"] or given["resume"]
+    if path is None:
+        return None
+    identity = identity_of(source.values, work.settings)
+    resumed = given["resume"] is not None and Path(given["resume"]).exists()
+    if resumed:
+        resume(given["resume"], work, identity)
+        talk.say(f"going on from iteration {work.descent.iteration if work.descent else 0}")
+    same = resumed and Path(path).resolve() == Path(given["resume"]).resolve()
+    return Checkpoint(Path(path), work, identity, given["every"], prepared_is_there=same)
+
+
+def follow(work: Run, signals: Signals, stack: ExitStack, listeners: list[Callable[[Any], object]]) -> None:
+    """To the end; Stopped comes between two iterations."""
+    with signals.patiently(), closing(work.snapshots()) as snapshots:
+        for snapshot in snapshots:
+            for listener in listeners:
+                listener(snapshot)
+            signals.check()
+    stack.close()  # the progress bar is done
+
+
+def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, talk: Talk) -> int:
+    if checkpoint is None:
+        talk.tell("stopped, nothing written; --checkpoint FILE keeps the work next time")
+    elif checkpoint.write() and work is not None and work.descent is not None:
+        talk.tell(f"stopped at iteration {work.descent.iteration}; go on with --resume {checkpoint.path}")
+    else:
+        talk.tell("stopped before the map began to form: there is nothing to keep yet")
+    return stopped.exit_code
+
+
+def write_results(given: Given, model: PixelSNE, source: Source) -> None:
+    about = {
+        "settings": parameters_to_keep(model, {}),
+        "seed": given["seed"],
+        "kl_divergence": model.kl_divergence_,
+        "iterations": model.n_iter_,
+        "stopped_by": model.stopped_by_,
+        "columns": list(source.columns),
+        "rep": given["representation"],
+        "label": given["label"],
+        "unit_per_pixel": list(model.screen_.unit_per_pixel),
+    }
+    resolution = model.screen_.resolution
+    if given["model_path"]:
+        remember_names(model, source)
+        Path(given["model_path"]).parent.mkdir(parents=True, exist_ok=True)
+        model.save(given["model_path"])
+    if given["picture"]:
+        column = None if given["label"] is None or source.others is None else source.others.column(given["label"])
+        draw(given["picture"], model.pixels_, resolution, column, given["label"] or "", look_of(given, label=True))
+    write_map(given["output"], Map(model.embedding_, resolution, source.others, about, source.path))
+
+
+def remember_names(model: PixelSNE, source: Source) -> None:
+    """So that `transform` takes the same columns of new rows."""
+    if len(source.columns) == model.n_features_in_:
+        model.feature_names_in_ = np.array(source.columns, dtype=object)
+
+
+def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Talk) -> None:
+    paths = {"map": given["output"], "picture": given["picture"], "model": given["model_path"]}
+    if not given["as_json"]:
+        written = ", ".join(path for path in paths.values() if path)
+        talk.say(f"{model.n_iter_} iterations, KL {model.kl_divergence_:.3f}, {clock.total():.1f} s: {written}")
+        return
+    quality = judge(given, model, source)
+    clock.mark("quality")
+    result = {
+        "rows": len(source),
+        "columns": int(source.values.shape[1]),
+        "settings": parameters_to_keep(model, {}),
+        "seed": given["seed"],
+        "iterations": model.n_iter_,
+        "stopped_by": model.stopped_by_,
+        "kl_divergence": model.kl_divergence_,
+        "quality": quality,
+        "timings": {**model.timings_, **clock.seconds, "total": clock.total()},
+        "paths": paths,
+    }
+    click.echo(json.dumps(result))
+
+
+def judge(given: Given, model: PixelSNE, source: Source) -> dict[str, Any] | None:
+    """By a sample; `pixelsne score` takes its time. None where rows tell of affinities, not of distances."""
+    rows = sample_rows(len(source), ROWS_JUDGED, ROWS_JUDGED, given["seed"])
+    counts = tuple(k for k in COUNTS_JUDGED if k < len(source))
+    if not counts or model.metric == "affinities":
+        return None
+    column = None if given["label"] is None or source.others is None else source.others.column(given["label"])
+    return Neighborhoods.of(source.values, model.embedding_, rows, counts, model).scores(column)

@@ -1,0 +1,40 @@
+"""`pixelsne plot`: from a map to a picture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pixelsne.arrays import Pixels
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_map import read_map
+from pixelsne.files.write_embedding import check_output, created
+from pixelsne.plot import Look, save_picture
+
+if TYPE_CHECKING:
+    from pixelsne.coloring import ColorAs
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def look_of(given: dict[str, Any], *, label: bool) -> Look:
+    """A label names classes, whatever it looks like."""
+    color_as: ColorAs = given["color_as"] if given["color_as"] != "auto" or not label else "categories"
+    return Look(given["title"], given["dark"], given["scale"], given["point_size"], color_as)
+
+
+def draw(path: str, pixels: Pixels, resolution: tuple[int, int], column: Any, name: str, look: Look) -> None:
+    with created(Path(path)) as file:
+        kind = Path(path).suffix.lower().removeprefix(".")
+        save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind)
+
+
+def run(given: dict[str, Any]) -> None:
+    path = Path(given["map_path"])
+    check_output(given["output"], (path,), PICTURES)
+    one = read_map(path)
+    label = one.about.get("label")
+    color = given["color"] or (None if given["density"] else label)
+    known = [] if one.others is None else one.others.column_names
+    if color is not None and color not in known:
+        raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
+    column = None if color is None else one.others.column(color)
+    draw(given["output"], one.pixels, one.resolution, column, color or "", look_of(given, label=color == label))

@@ -1,0 +1,151 @@
+"""`pixelsne score`: how good a map is."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pixelsne.arrays import AnyArray, Placed
+from pixelsne.coloring import encode
+from pixelsne.commands.talk import Talk
+from pixelsne.estimator import PixelSNE
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_map import read_map
+from pixelsne.files.read_points import read_points
+from pixelsne.files.source import Source, Wanted
+from pixelsne.files.write_embedding import Map
+from pixelsne.quality import shared_neighbors, vote
+from pixelsne.settings import Settings, check_settings, check_threads
+from pixelsne.spaces import enter_space
+from pixelsne.watched import finish, watched
+
+COUNTS = (1, 3, 5, 10, 20, 30)
+EXACT_UP_TO = 20_000
+ROWS_SAMPLED = 10_000  # above
+
+# Of a map's settings, those that tell what its affinities were.
+OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "n_pca", "random_state")
+
+Given = dict[str, Any]
+
+
+def sample_rows(n: int, exact_up_to: int, rows: int, seed: int) -> NDArray[np.int64]:
+    """All, or where there are too many, so many of them."""
+    if n <= exact_up_to:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, rows, replace=False))
+
+
+@dataclass(frozen=True)
+class Neighborhoods:
+    """Who is near some of the rows, by their values and on the map."""
+
+    n: int
+    rows: NDArray[np.int64]  # (m)
+    counts: tuple[int, ...]
+    true: NDArray[np.int32]  # (m, the largest count), nearest first
+    shown: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: Any, placed: Placed, rows: AnyArray, counts: tuple[int, ...], model: PixelSNE) -> Self:
+        """Compared by the model's metric, in all columns; sparse rows after the model's reduction."""
+        n_pca = model.n_pca if sparse.issparse(values) else None
+        threads, largest = check_threads(model.n_jobs), max(counts)
+        true = nearest(settings_of(model, n_pca=n_pca), values, rows, largest, threads)
+        shown = nearest(settings_of(PixelSNE(n_pca=None)), placed, rows, largest, threads)
+        return cls(len(placed), rows, counts, true, shown)
+
+    def scores(self, labels: Any) -> dict[str, Any]:
+        """labels: an array or a column of a table, or None."""
+        whole = len(self.rows) == self.n
+        result: dict[str, Any] = {
+            "sampled_rows": None if whole else len(self.rows),
+            "k": list(self.counts),
+            "neighborhood_precision": [
+                float(shared_neighbors(self.true[:, :k], self.shown[:, :k]).mean()) / k for k in self.counts
+            ],
+            "knn_accuracy": None,
+        }
+        if labels is not None:
+            classes = encode(labels)[1]
+            result["knn_accuracy"] = [
+                float(np.mean(vote(classes[self.shown[:, :k]]) == classes[self.rows])) for k in self.counts
+            ]
+        return result
+
+
+def settings_of(model: PixelSNE, **changes: Any) -> Settings:
+    return check_settings(model.get_params(deep=False) | {"init": "random"} | changes, 0)
+
+
+def nearest(settings: Settings, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
+    """(rows, k), without the row itself."""
+    space = finish(watched(lambda token: enter_space(values, settings, token)))
+    found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token))).indices
+    others = found != rows[:, None]
+    others[others.all(axis=1), -1] = False  # so many twins that the row itself did not come up
+    kept: AnyArray = found[others].reshape(len(rows), k)
+    return kept
+
+
+def run(given: Given) -> None:
+    one = read_map(given["map_path"])
+    talk = Talk()
+    source = read_points(given["input_path"], wanted_of(given, one))
+    if len(source) != len(one.placed):
+        raise FileError(given["map_path"], f"has {len(one.placed):,} points, {source.path} {len(source):,} rows")
+    model = model_of(given, one)
+    rows = sample_rows(len(source), EXACT_UP_TO, ROWS_SAMPLED, given["seed"])
+    counts = tuple(k for k in COUNTS if k < len(source))
+    if not counts:
+        raise FileError(source.path, "has one row, which has no neighbors")
+    talk.say(f"neighbors of {len(rows):,} rows among {len(source):,}")
+    labels = None if given["label"] is None or source.others is None else source.others.column(given["label"])
+    scored = Neighborhoods.of(source.values, one.placed, rows, counts, model).scores(labels)
+    result = {"rows": len(source), **scored, "kl_divergence": divergence(source, one, model)}
+    click.echo(json.dumps(result) if given["as_json"] else as_text(result))
+
+
+def wanted_of(given: Given, one: Map) -> Wanted:
+    """What was embedded, if the map tells and the user does not."""
+    told = one.about
+    columns = given["columns"] or (tuple(told["columns"]) if told.get("columns") and not told.get("rep") else None)
+    return Wanted(columns, given["label"], given["header"], given["representation"] or told.get("rep"))
+
+
+def model_of(given: Given, one: Map) -> PixelSNE:
+    """With the settings that made the map, and those the user wants instead."""
+    told = one.about.get("settings", {})
+    settings = {name: told[name] for name in OF_AFFINITIES if name in told}
+    settings |= {name: given[name] for name in ("perplexity", "metric") if given[name] is not None}
+    if settings.get("metric") == "affinities":
+        raise ValueError("a map of affinities cannot be scored: its rows tell of no distances")
+    return PixelSNE(**settings, n_jobs=given["jobs"])
+
+
+def divergence(source: Source, one: Map, model: PixelSNE) -> float | None:
+    """None for maps that do not tell how large a pixel is in embedding units."""
+    units = one.about.get("unit_per_pixel")
+    if not isinstance(units, list):
+        return None
+    if len(source) <= EXACT_UP_TO:
+        model.set_params(neighbors="exact")
+    prepared = finish(model.start(source.values).prepare())
+    return prepared.kl_divergence((one.placed * np.array(units)).astype(np.float32), check_threads(model.n_jobs))
+
+
+def as_text(result: dict[str, Any]) -> str:
+    sampled = result["sampled_rows"]
+    note = f", {sampled:,} of them sampled and compared with all" if sampled else ", all compared with all"
+    lines = [f"{result['rows']:,} points{note}", "k" + " " * 23 + "".join(f"{k:>8}" for k in result["k"])]
+    for name, title in (("neighborhood_precision", "neighborhood precision"), ("knn_accuracy", "k-NN accuracy")):
+        if result[name] is not None:
+            lines.append(f"{title:<24}" + "".join(f"{value:>8.3f}" for value in result[name]))
+    known = result["kl_divergence"] is not None
+    unknown = "unknown: the file does not tell the map's units (parquet, npz and h5ad do)"
+    lines.append(f"{'KL divergence':<24}" + (f"{result['kl_divergence']:>8.3f}" if known else unknown))
+    return "\n".join(lines)

@@ -1,0 +1,46 @@
+"""`pixelsne transform`: new rows on the map of a saved model."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pixelsne.commands.talk import Talk
+from pixelsne.estimator import PixelSNE
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_points import read_points
+from pixelsne.files.source import Wanted
+from pixelsne.files.write_embedding import WRITERS, Map, check_output, write_map
+
+
+def run(given: dict[str, Any]) -> None:
+    started = time.perf_counter()
+    talk = Talk(given["quiet"], given["progress"])
+    inputs = (Path(given["input_path"]), Path(given["model_path"]))
+    check_output(given["output"], inputs, tuple(WRITERS))
+    model = PixelSNE.load(given["model_path"]).set_params(n_jobs=given["jobs"])
+    source = read_points(given["input_path"], wanted_of(given, model))
+    if source.values.shape[1] != model.n_features_in_:
+        raise FileError(
+            source.path,
+            f"gives {source.values.shape[1]} numbers a row, the model was made of {model.n_features_in_}; "
+            "choose the same ones with --columns",
+        )
+    talk.say(f"placing {len(source):,} rows on a map of {len(model.positions_):,}")
+    placed = model.transform(source.values)
+    about = {"model": Path(given["model_path"]).name, "columns": list(source.columns), "label": given["label"]}
+    write_map(given["output"], Map(placed, model.screen_.resolution, source.others, about, source.path))
+    seconds = time.perf_counter() - started
+    if given["as_json"]:
+        result = {"rows": len(source), "timings": {"total": seconds}, "paths": {"map": given["output"]}}
+        click.echo(json.dumps(result))
+    talk.say(f"{len(source):,} rows placed, {seconds:.1f} s: {given['output']}")
+
+
+def wanted_of(given: dict[str, Any], model: PixelSNE) -> Wanted:
+    """The columns that the model was made of, where these have names."""
+    names = model.__dict__.pop("feature_names_in_", None)  # what is read below is an array without
+    columns = given["columns"] or (None if names is None else tuple(names))
+    return Wanted(columns, given["label"], given["header"], given["representation"])

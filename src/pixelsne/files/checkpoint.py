@@ -1,0 +1,186 @@
+"""Runs that survive: all that a descent needs to go on, in two files.
+
+FILE holds what changes, 32 bytes a point; FILE.prepared holds what the stages before the descent found, which is large
+and stays as it is, so it is written once. Each is complete or absent, and each tells which run it belongs to.
+"""
+
+import hashlib
+import os
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import numpy as np
+
+from pixelsne import __version__
+from pixelsne.affinities import Affinities
+from pixelsne.descent import State, StoppedBy
+from pixelsne.files.archive import DamagedFileError, read_archive, write_archive
+from pixelsne.files.errors import FileError
+from pixelsne.files.model import array_of, as_plain, describe_space, finite, read_space
+from pixelsne.pipeline import Prepared, Run
+from pixelsne.settings import Settings, check_choice, check_count
+
+if TYPE_CHECKING:
+    from pixelsne.arrays import AnyArray
+
+KIND = "pixelsne checkpoint"
+KIND_PREPARED = "pixelsne prepared"
+VERSION = 1
+ROWS_AT_ONCE = 65_536
+MOVING = ("positions", "velocity", "gains", "last_look")
+
+Identity = dict[str, Any]  # what must be the same for the same bits
+
+
+def identity_of(values: Any, settings: Settings) -> Identity:
+    """The data, the settings and the program; the number of threads does not matter."""
+    described = asdict(replace(settings, init="pca"))
+    described["init"] = settings.init if isinstance(settings.init, str) else fingerprint(settings.init)
+    described.pop("threads")
+    described["step_limit"] = None if settings.step_limit == float("inf") else settings.step_limit
+    return {
+        "version of pixelsne": __version__,
+        "rows": int(values.shape[0]),
+        "columns": int(values.shape[1]),
+        "values": fingerprint(values),
+        **{name: as_plain(value) for name, value in described.items()},
+    }
+
+
+def fingerprint(values: Any) -> str:
+    """Of all numbers and their kind."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(str(values.dtype).encode())
+    parts = [values] if isinstance(values, np.ndarray) else [values.indptr, values.indices, values.data]
+    for part in parts:
+        for first in range(0, len(part), ROWS_AT_ONCE):
+            digest.update(np.ascontiguousarray(part[first : first + ROWS_AT_ONCE]).data)
+    return digest.hexdigest()
+
+
+def beside_checkpoint(path: Path) -> Path:
+    return path.with_name(f"{path.name}.prepared")
+
+
+class Checkpoint:
+    """Writes a run down every so many seconds, and when asked to."""
+
+    def __init__(self, path: Path, run: Run, identity: Identity, seconds: float, *, prepared_is_there: bool) -> None:
+        self.path = path
+        self._seconds = seconds
+        self._run = run
+        self._identity = identity
+        self._prepared_is_there = prepared_is_there
+        self._last = time.monotonic()
+
+    def show(self, _snapshot: object) -> None:
+        if self._run.descent is not None and time.monotonic() - self._last >= self._seconds:
+            self.write()
+
+    def write(self) -> bool:
+        """Whether there was something to write: nothing before the first iteration."""
+        run = self._run
+        if run.descent is None or run.prepared is None or run.descent.iteration == 0:
+            return False
+        if not self._prepared_is_there:
+            write_prepared(beside_checkpoint(self.path), run.prepared, self._identity)
+            self._prepared_is_there = True
+        write_state(self.path, run, run.descent.state(), self._identity)
+        self._last = time.monotonic()
+        return True
+
+    def remove(self) -> None:
+        """Once the map itself is safe."""
+        for path in (self.path, beside_checkpoint(self.path)):
+            path.unlink(missing_ok=True)
+
+
+def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
+    document = {
+        "kind": KIND,
+        "version": VERSION,
+        "run": identity,
+        "iteration": state.iteration,
+        "next_pace": state.next_pace,
+        "stopped_by": state.stopped_by,
+        "looks": state.looks,
+        "timings": run.seconds(),
+    }
+    write_archive(path, document, {name: getattr(state, name) for name in MOVING})
+
+
+def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
+    affinities = prepared.affinities
+    arrays: dict[str, AnyArray] = {
+        "p_offsets": affinities.offsets,
+        "p_columns": affinities.columns,
+        "p_values": affinities.values,
+    }
+    if prepared.order is not None:
+        arrays["order"] = prepared.order
+    space = describe_space(prepared.space.kept(), arrays)
+    write_archive(path, {"kind": KIND_PREPARED, "version": VERSION, "run": identity, "space": space}, arrays)
+
+
+def resume(path: str | os.PathLike[str], run: Run, identity: Identity) -> None:
+    """Brings the run to where the checkpoint is; FileError if that is of another run, or damaged."""
+    path = Path(path)
+    document, arrays = read_part(path, KIND, identity)
+    beside = beside_checkpoint(path)
+    if not beside.exists():
+        raise FileError(path, f"cannot go on without {beside.name}, which was written beside it")
+    told, large = read_part(beside, KIND_PREPARED, identity)
+    try:
+        run.resume(read_prepared(told, large), read_state(document, arrays))
+        run.timings.update({str(stage): finite(seconds) for stage, seconds in document["timings"].items()})
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(path, f"is damaged, or {beside.name} is: {error}") from None
+
+
+def read_part(path: Path, kind: str, identity: Identity) -> tuple[dict[str, Any], dict[str, Any]]:
+    document, arrays = read_archive(path)
+    if document.get("kind") != kind or document.get("version") != VERSION:
+        raise FileError(path, f"is no {kind} of version {VERSION}")
+    before = document.get("run")
+    if not isinstance(before, dict):
+        raise FileError(path, "is damaged: it does not tell which run it is of")
+    for name, now in identity.items():
+        if before.get(name) != now:
+            raise FileError(path, difference(name, before.get(name), now))
+    return document, arrays
+
+
+def difference(name: str, before: Any, now: Any) -> str:
+    if name == "values":
+        return "is of other data: as many rows and columns, but other numbers"
+    if name in {"rows", "columns"}:
+        return f"is of other data: {before} {name}, this run has {now}"
+    return f"was made with {name} {before!r:.60}, this run has {now!r:.60}"
+
+
+def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:
+    parts = {name: array_of(arrays, name, np.float32, (None, 2)) for name in MOVING}
+    return State(
+        iteration=check_count("iteration", document["iteration"], 1),
+        next_pace=check_count("next_pace", document["next_pace"], 1),
+        stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
+        looks=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
+        **parts,
+    )
+
+
+def read_prepared(document: dict[str, Any], arrays: dict[str, Any]) -> Prepared:
+    affinities = Affinities(
+        array_of(arrays, "p_offsets", np.int64, (None,)),
+        array_of(arrays, "p_columns", np.int32, (None,)),
+        array_of(arrays, "p_values", np.float32, (None,)),
+    )
+    order = array_of(arrays, "order", np.int32, (len(affinities),)) if "order" in arrays else None
+    if order is not None and not np.array_equal(np.sort(order), np.arange(len(order))):
+        raise DamagedFileError("its order names rows twice")
+    space = read_space(document["space"], arrays)
+    if space.size() != len(affinities):
+        raise DamagedFileError("its points and affinities do not fit together")
+    return Prepared(space, affinities, order)

@@ -1,0 +1,83 @@
+"""A map that was written before."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pixelsne.arrays import AnyArray
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_points import kind_of, read_points
+from pixelsne.files.source import Source, Wanted
+from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, PLACES, Map
+from pixelsne.settings import LARGEST_SIDE
+
+PARQUET = (".parquet", ".pq")
+
+
+def read_map(path: str | os.PathLike[str]) -> Map:
+    """Of a table the columns x and y, of an npy or npz the matrix, of an h5ad obsm["X_pixelsne"]."""
+    path = Path(path)
+    kind = kind_of(path)
+    source = read_points(path, wanted_of(kind))
+    if source.values.shape[1] != len(PLACES[:2]):
+        raise FileError(path, f"is no map: its rows have {source.values.shape[1]} numbers where a place has 2")
+    placed = np.ascontiguousarray(source.values, dtype=np.float32)
+    if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
+        raise FileError(path, f"is no map: places lie between 0 and {LARGEST_SIDE:,} pixels")
+    about = read_about(path, kind)
+    return Map(placed, resolution_of(path, about, placed), without_places(source), about)
+
+
+def wanted_of(kind: str) -> Wanted:
+    if kind in {".npy", ".npz"}:
+        return Wanted(matrix="embedding")
+    return Wanted(representation=KEY_IN_H5AD) if kind == ".h5ad" else Wanted(columns=PLACES[:2])
+
+
+def without_places(source: Source) -> Any:
+    if source.others is None:
+        return None
+    kept = [name for name in source.others.column_names if name not in PLACES]
+    return source.others.select(kept) if kept else None
+
+
+def read_about(path: Path, kind: str) -> dict[str, Any]:
+    """What the file tells of itself; a csv or npy tells nothing."""
+    try:
+        told = json.loads(read_told(path, kind))
+    except (ValueError, KeyError, OSError):
+        raise FileError(path, "is damaged: what it tells of itself cannot be read") from None
+    return told if isinstance(told, dict) else {}
+
+
+def read_told(path: Path, kind: str) -> str | bytes:
+    nothing = "{}"
+    if kind in PARQUET:
+        import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import
+
+        told: bytes | str = (pq.read_schema(path).metadata or {}).get(ABOUT.encode(), nothing)
+        return told
+    if kind == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            return str(arrays[ABOUT]) if ABOUT in arrays else nothing
+    if kind == ".h5ad":
+        import h5py  # noqa: PLC0415 - an extra, and here already
+
+        with h5py.File(path, "r") as file:
+            return str(file[f"uns/{ABOUT}"].asstr()[()]) if f"uns/{ABOUT}" in file else nothing
+    return nothing
+
+
+def resolution_of(path: Path, about: dict[str, Any], placed: AnyArray) -> tuple[int, int]:
+    """As it was written down; or else as far as there are points, which is the same where they fill the screen."""
+    told = about.get("resolution")
+    if told is None:
+        width, height = (int(side) + 1 for side in placed.max(axis=0))
+        return width, height
+    fits = isinstance(told, list) and len(told) == len(PLACES[:2]) and all(type(side) is int for side in told)
+    if not fits or not all(1 <= side <= LARGEST_SIDE for side in told) or (placed >= np.array(told)).any():
+        raise FileError(path, "is damaged: its resolution does not fit its places")
+    return told[0], told[1]

@@ -1,0 +1,155 @@
+"""A map in a file that other tools open as it is."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from pixelsne.arrays import Pixels, Placed
+from pixelsne.files.errors import FileError
+from pixelsne.files.replacing import path_of, replacing
+
+ABOUT = "pixelsne"  # the key of what a file tells of itself
+KEY_IN_H5AD = "X_pixelsne"
+PLACES = ("x", "y", "pixel_x", "pixel_y")
+
+
+@dataclass(frozen=True)
+class Map:
+    """What is written, and what `read_map` brings back."""
+
+    placed: Placed  # (n, 2), pixels with fractions
+    resolution: tuple[int, int]
+    others: Any = None  # a table of pyarrow with n rows
+    about: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL
+    source: Path | None = None  # of the points; an h5ad keeps all it had
+
+    @property
+    def pixels(self) -> Pixels:
+        return self.placed.astype(np.int32)
+
+    def told(self) -> str:
+        return json.dumps(self.about | {"resolution": list(self.resolution)})
+
+
+def as_table(one: Map) -> Any:
+    """Places first, then all that travelled along; a column of the input called x becomes input_x."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    columns = dict(zip(PLACES, (*one.placed.T, *one.pixels.T), strict=True))
+    table = pa.table({name: pa.array(np.ascontiguousarray(column)) for name, column in columns.items()})
+    if one.others is not None:
+        for name, column in zip(one.others.column_names, one.others.columns, strict=True):
+            table = table.append_column(free_name(name, table.column_names), column)
+    return table.replace_schema_metadata({ABOUT: one.told()})
+
+
+def free_name(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name = f"input_{name}"
+    return name
+
+
+def write_parquet(file: IO[bytes], one: Map) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    pq.write_table(as_table(one), file)
+
+
+def write_csv(file: IO[bytes], one: Map, separator: str = ",") -> None:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.csv  # noqa: PLC0415
+
+    table = as_table(one)
+    for place, kind in reversed(list(enumerate(table.schema.types))):
+        if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+            table = table.remove_column(place)  # text has no room for lists
+        elif pa.types.is_dictionary(kind):
+            table = table.set_column(place, table.column_names[place], table.column(place).cast(kind.value_type))
+    pa.csv.write_csv(table, file, pa.csv.WriteOptions(delimiter=separator))
+
+
+def write_tsv(file: IO[bytes], one: Map) -> None:
+    write_csv(file, one, "\t")
+
+
+def write_npy(file: IO[bytes], one: Map) -> None:
+    np.save(file, one.placed, allow_pickle=False)
+
+
+def write_npz(file: IO[bytes], one: Map) -> None:
+    arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, ABOUT: np.array(one.told())}
+    if one.others is not None:
+        for name, column in zip(one.others.column_names, one.others.columns, strict=True):
+            array = column.to_numpy()
+            is_plain = array.dtype.kind in "biufU"
+            arrays[free_name(name, list(arrays))] = array if is_plain else np.array([str(value) for value in array])
+    np.savez(file, allow_pickle=False, **arrays)
+
+
+def write_h5ad(file: IO[bytes], one: Map) -> None:
+    """Everything the source has, if that is an h5ad, and the map beside it."""
+    from pixelsne.files.read_h5ad import need_anndata  # noqa: PLC0415 - an extra
+
+    path = path_of(file)
+    io, h5py = need_anndata(path)
+    if one.source is not None and one.source.suffix.lower() == ".h5ad":
+        with one.source.open("rb") as source:
+            shutil.copyfileobj(source, file, 1 << 20)
+        file.flush()
+    else:
+        write_cells(path, one)
+    with h5py.File(path, "r+") as cells:
+        io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, one.placed)
+        io.write_elem(cells.require_group("uns"), ABOUT, one.told())
+
+
+def write_cells(path: Path, one: Map) -> None:
+    import anndata  # noqa: PLC0415
+
+    rows = None if one.others is None else one.others.to_pandas()
+    if rows is not None:
+        rows.index = rows.index.astype(str)
+    anndata.AnnData(obs=rows, shape=None if rows is not None else (len(one.placed), 0)).write_h5ad(path)
+
+
+WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {
+    ".parquet": write_parquet,
+    ".csv": write_csv,
+    ".tsv": write_tsv,
+    ".npy": write_npy,
+    ".npz": write_npz,
+    ".h5ad": write_h5ad,
+}
+
+
+def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: tuple[str, ...] = ()) -> Path:
+    """Before hours are spent: a kind we write (any, if there are none), a folder that can be, and not an input."""
+    path = Path(path)
+    if kinds and path.suffix.lower() not in kinds:
+        raise FileError(path, f"is of a kind that is not written here; known are {', '.join(kinds)}")
+    if path.is_dir():
+        raise FileError(path, "is a folder; give the name of a file")
+    for given in inputs:
+        if path.exists() and given.exists() and path.samefile(given):
+            raise FileError(path, "is an input, and inputs are never written over; choose another name")
+    nearest = next(parent for parent in path.absolute().parents if parent.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise FileError(path, f"cannot be written: {nearest} is no folder that can be written to")
+    return path
+
+
+def write_map(path: str | os.PathLike[str], one: Map) -> None:
+    with created(Path(path)) as file:
+        WRITERS[Path(path).suffix.lower()](file, one)
+
+
+def created(path: Path) -> Any:
+    """`replacing`, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return replacing(path)

@@ -1,0 +1,221 @@
+"""Files with points in them: read as they are, or refused in one line."""
+
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_points import read_points
+from pixelsne.files.source import Wanted
+
+VALUES = np.arange(12.0).reshape(4, 3) / 2
+NAMES = ["red", "green", "blue"]
+
+
+@pytest.fixture
+def table():
+    columns = dict(zip(NAMES, VALUES.T, strict=True))
+    return pa.table(columns | {"kind": ["a", "b", "a", "b"], "title": ["x", "y", "z", "w, quoted"]})
+
+
+def write(table, path):
+    writers = {
+        ".csv": pa.csv.write_csv,
+        ".parquet": pq.write_table,
+        ".feather": pyarrow.feather.write_feather,
+    }
+    if path.name.endswith(".csv.gz"):
+        pa.csv.write_csv(table, path.with_suffix(""))
+        path.write_bytes(gzip.compress(path.with_suffix("").read_bytes()))
+    elif path.suffix == ".tsv":
+        pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t"))
+    else:
+        writers[path.suffix](table, path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "parquet", "feather"])
+def test_tables(kind, table, tmp_path):
+    source = read_points(write(table, tmp_path / f"table.{kind}"))
+    np.testing.assert_array_equal(source.values, VALUES)
+    assert source.columns == tuple(NAMES)
+    assert source.others.column_names == ["kind", "title"]
+    assert source.others.column("title").to_pylist()[-1] == "w, quoted"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+def test_columns_can_be_chosen(kind, table, tmp_path):
+    path = write(table, tmp_path / f"table.{kind}")
+    source = read_points(path, Wanted(columns=("blue", "red")))
+    np.testing.assert_array_equal(source.values, VALUES[:, [2, 0]])
+    assert source.others.column_names == ["green", "kind", "title"]
+    labelled = read_points(path, Wanted(label="green"))
+    assert labelled.columns == ("red", "blue")
+    with pytest.raises(FileError, match=r"table.*has no column 'purple'.*it has red, green"):
+        read_points(path, Wanted(columns=("purple",)))
+    with pytest.raises(FileError, match=r"column 'kind' holds string|column 'kind', row 1: 'a' is no number"):
+        read_points(path, Wanted(columns=("kind",)))
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float32(), 3), pa.list_(pa.float64()), pa.large_list(pa.float32())])
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_a_column_of_vectors_is_what_is_embedded(kind, suffix, tmp_path):
+    vectors = pa.array(VALUES.tolist(), type=kind)
+    path = write(pa.table({"id": [1, 2, 3, 4], "embedding": vectors}), tmp_path / f"table.{suffix}")
+    source = read_points(path)
+    np.testing.assert_array_equal(source.values, VALUES)
+    assert source.columns == ("embedding",)
+    assert source.others.column_names == ["id"]
+
+
+def test_vectors_of_different_lengths(tmp_path):
+    path = write(pa.table({"embedding": [[1.0, 2.0], [3.0, 4.0], [5.0]]}), tmp_path / "table.parquet")
+    with pytest.raises(FileError, match="column 'embedding', row 3: 1 numbers where other rows have 2"):
+        read_points(path)
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_missing_numbers_are_named(bad, suffix, tmp_path):
+    path = write(pa.table({"red": [1.0, 2.0, bad], "blue": [1.0, 2.0, 3.0]}), tmp_path / f"table.{suffix}")
+    with pytest.raises(FileError, match="column 'red', row 3"):
+        read_points(path)
+
+
+def test_small_numbers_stay_small(tmp_path):
+    path = write(
+        pa.table({"a": pa.array([1, 2], pa.int8()), "b": pa.array([1, 2], pa.float32())}), tmp_path / "t.parquet"
+    )
+    assert read_points(path).values.dtype == np.float32
+
+
+def text(tmp_path, content, name="table.csv"):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_csv_without_a_header(tmp_path):
+    path = text(tmp_path, "1,2\n3,4\n5,6\n")
+    np.testing.assert_array_equal(read_points(path).values, [[1, 2], [3, 4], [5, 6]])
+    np.testing.assert_array_equal(read_points(path, Wanted(header=True)).values, [[3, 4], [5, 6]])
+
+
+def test_csv_with_other_separators(tmp_path):
+    np.testing.assert_array_equal(read_points(text(tmp_path, "a;b\n1;2\n3;4\n")).values, [[1, 2], [3, 4]])
+
+
+def test_whole_numbers_may_be_followed_by_others(tmp_path):
+    """Kinds are found from the first megabytes."""
+    lines = ["a,b", *["1,2"] * 1_500_000, "1.5,2.5"]
+    assert read_points(text(tmp_path, "\n".join(lines))).values[-1].tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize("rows_before", [2, 1_500_000])
+def test_text_among_numbers_is_named(rows_before, tmp_path):
+    lines = ["a,b", *["1,2"] * rows_before, "1,oops", "3,4"]
+    with pytest.raises(FileError, match=rf"table.csv: column ('b'|2), row {rows_before + 1}: 'oops' is no number"):
+        read_points(text(tmp_path, "\n".join(lines)))
+
+
+def test_a_gap_is_named(tmp_path):
+    with pytest.raises(FileError, match="column 'b', row 2: no value"):
+        read_points(text(tmp_path, "a,b\n1,2\n3,\n5,6\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("a,b\n", "holds no rows"),
+        ("a,b\n1,2\n3,4,5\n", "row 2: 3 fields where other rows have 2"),
+        ("name,city\nx,y\nz,w\n", "no column of numbers"),
+    ],
+)
+def test_bad_csv(content, message, tmp_path):
+    with pytest.raises(FileError, match=message):
+        read_points(text(tmp_path, content))
+
+
+def test_arrays(tmp_path):
+    np.save(tmp_path / "values.npy", VALUES)
+    source = read_points(tmp_path / "values.npy")
+    assert isinstance(source.values, np.memmap)
+    np.testing.assert_array_equal(read_points(tmp_path / "values.npy", Wanted(columns=("2",))).values, VALUES[:, [2]])
+    np.savez(tmp_path / "values.npz", X=VALUES, y=np.arange(4), note=np.array("text"))
+    source = read_points(tmp_path / "values.npz", Wanted(label="y"))
+    np.testing.assert_array_equal(source.values, VALUES)
+    assert source.others.column_names == ["y"]
+    np.savez(tmp_path / "other.npz", vectors=VALUES)
+    np.testing.assert_array_equal(read_points(tmp_path / "other.npz").values, VALUES)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"a": np.zeros((3, 2)), "b": np.zeros((3, 2))}, "must hold a matrix X"),
+        ({"X": np.array([["a", "b"], ["c", "d"]])}, "matrix of numbers"),
+        ({"X": np.array([[1, None], [2, 3]], dtype=object)}, "damaged, or holds objects"),
+    ],
+)
+def test_bad_npz(arrays, message, tmp_path):
+    np.savez(tmp_path / "values.npz", allow_pickle=True, **arrays)
+    with pytest.raises(FileError, match=message):
+        read_points(tmp_path / "values.npz")
+
+
+def test_objects_in_an_npy_are_not_unpickled(tmp_path):
+    np.save(tmp_path / "values.npy", np.array([[1, {}], [2, 3]], dtype=object), allow_pickle=True)
+    with pytest.raises(FileError, match="holds objects"):
+        read_points(tmp_path / "values.npy")
+
+
+def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.files.read_arrays.available", lambda: 1e6)
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        content = io.BytesIO()
+        np.save(content, np.zeros((1000, 6000)))
+        archive.writestr("X.npy", content.getvalue())
+    assert (tmp_path / "bomb.npz").stat().st_size < 100_000
+    with pytest.raises(FileError, match=r"unpacks to 0\.0 GB, 0\.0 GB are available"):
+        read_points(tmp_path / "bomb.npz")
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet", "feather", "npy", "npz"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_truncated_files(kind, share, table, tmp_path):
+    path = tmp_path / f"whole.{kind}"
+    if kind == "npy":
+        np.save(path, VALUES)
+    elif kind == "npz":
+        np.savez(path, X=VALUES)
+    else:
+        write(table, path)
+    cut = tmp_path / f"cut.{kind}"
+    cut.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(FileError, match=r"cut\."):
+        read_points(cut)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "npy", "npz"])
+def test_noise(kind, tmp_path):
+    (tmp_path / f"noise.{kind}").write_bytes(np.random.default_rng(0).bytes(5000))
+    with pytest.raises(FileError, match=r"noise\."):
+        read_points(tmp_path / f"noise.{kind}")
+
+
+def test_other_kinds_are_refused_and_missing_files_are_missing(tmp_path):
+    with pytest.raises(FileError, match=r"unknown kind; known are .csv"):
+        read_points(tmp_path / "table.xlsx")
+    with pytest.raises(FileError, match="is a folder"):
+        read_points(tmp_path)
+    for kind in ("csv", "parquet", "feather", "npy", "npz"):
+        with pytest.raises(FileNotFoundError):
+            read_points(tmp_path / f"nothing.{kind}")
