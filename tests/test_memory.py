@@ -1,7 +1,9 @@
 """What a run will take, told before it is taken."""
 
+import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,10 +36,21 @@ def test_what_cannot_fit_is_refused_before_it_starts(metric, digits, monkeypatch
     monkeypatch.setattr(memory, "available", lambda: 1e6)
     seen = []
     model = PixelSNE(metric=metric, callback=seen.append)
-    with pytest.raises(MemoryError, match=r"about 0\.0 GB, 0\.0 GB are available; lower perplexity or n_neighbors"):
+    with pytest.raises(MemoryError, match=r"about 0\.0 GB, 0\.0 GB are available; take fewer points"):
         model.fit(digits[0])
     assert not seen
     assert not hasattr(model, "embedding_")
+
+
+def test_a_refusal_says_what_would_fit(monkeypatch):
+    work = Workload(10_000_000, 16, 90, "clusters")
+    monkeypatch.setattr(memory, "available", lambda: 12e9)
+    with pytest.raises(MemoryError, match=r"lower perplexity to \d+ \(\d+ neighbors each; 90 now\)") as refusal:
+        memory.check_memory(work, beside=640_000_000)
+    fitting = int(re.search(r"\((\d+) neighbors", str(refusal.value))[1])
+    memory.check_memory(replace(work, neighbors=fitting), beside=640_000_000)
+    with pytest.raises(MemoryError):
+        memory.check_memory(replace(work, neighbors=fitting + 1), beside=640_000_000)
 
 
 def test_the_estimate_learns_nothing(digits):

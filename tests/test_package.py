@@ -3,7 +3,6 @@
 import ast
 import doctest
 import importlib.metadata
-import os
 import re
 import subprocess
 import sys
@@ -46,20 +45,6 @@ def test_import_is_light():
     code = f"import sys, pixelsne; print(any(name in sys.modules for name in {heavy}))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
-
-
-def test_the_demo_draws_a_map(tmp_path):
-    target = tmp_path / "map.png"
-    result = subprocess.run(
-        [sys.executable, "-m", "pixelsne.demo", str(target)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ,
-    )
-    assert target.read_bytes().startswith(b"\x89PNG")
-    assert str(target) in result.stdout
-    assert "10-NN accuracy" in result.stdout
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):

@@ -1,6 +1,72 @@
-import numpy as np
+"""Pictures: every pixel where it belongs, colors that everybody can tell apart."""
 
-from pixelsne.plot import LARGEST_RADIUS, MARGIN, dot_radius, paint, save_picture
+import io
+
+import matplotlib.image
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pixelsne.coloring import (
+    FEW_NUMBERS,
+    GRAY,
+    MOST_CATEGORIES,
+    PALETTE,
+    category_colors,
+    choose_coloring,
+    color_categories,
+    color_numbers,
+    encode,
+    rgb,
+)
+from pixelsne.plot import LARGEST_RADIUS, MARGIN, Canvas, Look, dot_radius, save_picture
+
+# What is left of linear RGB for readers without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1).
+SIMULATED = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = np.array([0.9505, 1.0, 1.089])
+
+
+def linear(colors):
+    return np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
+
+
+def as_lab(colors, seen_by):
+    xyz = np.clip(linear(colors) @ SIMULATED[seen_by].T, 0, 1) @ TO_XYZ.T / WHITE
+    root = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
+
+
+def nearest_two(colors, seen_by):
+    lab = as_lab(colors, seen_by)
+    distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
+    return distances[np.triu_indices(len(lab), 1)].min()
+
+
+@pytest.mark.parametrize("seen_by", SIMULATED)
+def test_colors_stay_apart_for_color_blind_readers(seen_by):
+    assert nearest_two(category_colors(10), seen_by) > 22
+    assert nearest_two(category_colors(MOST_CATEGORIES), seen_by) > 13
+    shown = np.concatenate([category_colors(MOST_CATEGORIES - 1), [rgb(GRAY)]])
+    assert nearest_two(shown, seen_by) > 12, "with the gray of all others"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colors_are_seen_on_their_ground(dark):
+    ground = linear(np.array(Look(dark=dark).background)) @ TO_XYZ[1] + 0.05
+    colors = linear(category_colors(MOST_CATEGORIES)) @ TO_XYZ[1] + 0.05
+    assert (np.maximum(colors, ground) / np.minimum(colors, ground)).min() > 1.5
 
 
 def test_a_crowd_lights_single_pixels_and_a_few_points_get_dots():
@@ -11,14 +77,133 @@ def test_a_crowd_lights_single_pixels_and_a_few_points_get_dots():
 def test_one_pixel_of_the_map_is_one_pixel_of_the_picture():
     pixels = np.repeat(np.array([[0, 0], [9, 4], [9, 4]], dtype=np.int32), 10, axis=0)
     colors = np.repeat(np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]), 10, axis=0)
-    image = paint(pixels, colors, (10, 5))
+    canvas = Canvas(pixels, (10, 5), Look(point_size=1))
+    image = canvas.paint(colors)
     assert image.shape == (5 + 2 * MARGIN, 10 + 2 * MARGIN, 3)
-    assert image[MARGIN, MARGIN].tolist() == [1, 0, 0]
-    assert image[MARGIN + 4, MARGIN + 9].tolist() == [0, 0.5, 0.5], "the mean of both colors"
+    assert canvas.counts[MARGIN, MARGIN] == 10
+    assert canvas.counts[MARGIN + 4, MARGIN + 9] == 20
+    assert image[MARGIN + 4, MARGIN + 9] == pytest.approx([0, 0.5, 0.5]), "the mean of both colors"
+    assert image[MARGIN, MARGIN] == pytest.approx([1, *[1 - image[MARGIN, MARGIN, 0] + image[MARGIN, MARGIN, 1]] * 2])
     assert (image == 1).all(axis=2).sum() == image.shape[0] * image.shape[1] - 2
 
 
-def test_a_picture_is_written(tmp_path):
+def test_a_crowded_pixel_is_stronger_than_a_lonely_one():
+    pixels = np.array([[0, 0]] * 1 + [[5, 0]] * 30 + [[9, 0]] * 900, dtype=np.int32)
+    image = Canvas(pixels, (10, 10), Look(point_size=1)).paint(np.zeros((len(pixels), 3)))[MARGIN]
+    lonely, crowded, full = (image[MARGIN + x, 0] for x in (0, 5, 9))
+    assert 1 > lonely > crowded > full
+
+
+def test_density_is_told_by_a_bar():
+    pixels = np.array([[0, 0]] * 1 + [[5, 0]] * 50, dtype=np.int32)
+    image, bar = Canvas(pixels, (10, 10), Look(point_size=1)).paint_density()
+    assert bar.low == 1
+    assert 45 < bar.high <= 50
+    assert image[MARGIN, MARGIN].sum() > image[MARGIN, MARGIN + 5].sum()
+    assert Canvas(pixels[:1], (10, 10), Look(point_size=1)).paint_density()[1] is None
+
+
+@pytest.mark.parametrize(("categories", "lines"), [(1, 1), (2, 2), (20, 20), (2000, 20)])
+def test_legends_stay_sane(categories, lines):
+    rng = np.random.default_rng(0)
+    more = rng.integers(0, min(5, categories), 100)
+    values = np.array([f"kind {place}" for place in np.concatenate([np.arange(categories), more])])
+    coloring = color_categories(values)
+    assert len(coloring.legend) == lines
+    if categories > MOST_CATEGORIES:
+        assert coloring.legend[-1][0] == f"{categories - lines + 1:,} others"
+        shown = [name for name, _ in coloring.legend[:-1]]
+        assert {f"kind {place}" for place in range(min(5, categories))} <= set(shown), "the largest ones"
+        np.testing.assert_array_equal(coloring.colors[np.flatnonzero(~np.isin(values, shown))[0]], rgb(GRAY))
+
+
+def test_names_are_in_reading_order():
+    names = ["digit 10", "digit 2", "Digit 1", "a"]
+    assert encode(np.array(names))[0] == ["a", "Digit 1", "digit 2", "digit 10"]
+
+
+@pytest.mark.parametrize("kind", ["plain", "dictionary", "chunks"])
+def test_columns_of_tables_are_encoded_as_arrays_are(kind):
+    names = ["b", "a", None, "b"]
+    column = pa.chunked_array([names[:2], names[2:]] if kind == "chunks" else [names], type=pa.string())
+    if kind == "dictionary":
+        column = column.dictionary_encode()
+    found, codes = encode(column)
+    assert found == ["a", "b"]
+    assert codes.tolist() == [1, 0, -1, 1]
+    legend = color_categories(column).legend
+    assert [name for name, _ in legend] == ["a", "b", "no value"]
+
+
+def test_what_is_a_category():
+    few, many = np.arange(100) % FEW_NUMBERS, np.arange(100)
+    assert choose_coloring(few).bar is None
+    assert choose_coloring(many).bar is not None
+    assert choose_coloring(many, color_as="categories").bar is None
+    assert choose_coloring(few, color_as="numbers").bar is not None
+    assert choose_coloring(few / 7).bar is not None, "fractions are numbers, however few"
+    assert choose_coloring(pa.chunked_array([pa.array(many)])).bar is not None
+    assert choose_coloring(pa.chunked_array([pa.array(["x"] * 9)])).bar is None
+    with pytest.raises(ValueError, match="column 'name' holds no numbers"):
+        choose_coloring(np.array(["x"]), "name", "numbers")
+
+
+def test_one_outlier_does_not_take_all_colors():
+    numbers = np.append(np.linspace(0, 1, 1000), 1e9)
+    coloring = color_numbers(numbers)
+    assert coloring.bar.high < 1.1
+    assert coloring.bar.cut == (True, True)
+    assert len(np.unique(coloring.colors, axis=0)) > 200
+
+
+@pytest.mark.parametrize("numbers", [[1.0, 1.0], [np.nan, np.nan], [np.nan, 3.0], [-np.inf, np.inf, 1.0]])
+def test_numbers_with_nothing_to_tell(numbers):
+    coloring = color_numbers(np.array(numbers))
+    assert np.isfinite(coloring.colors).all()
+    assert coloring.bar.high > coloring.bar.low
+
+
+def picture(*arguments, **options):
+    file = io.BytesIO()
+    save_picture(file, *arguments, kind="png", **options)
+    file.seek(0)
+    return matplotlib.image.imread(file)[:, :, :3]
+
+
+@pytest.mark.parametrize("scale", [1, 3])
+def test_pixels_are_kept_by_the_frame(scale):
+    """With title and legend around it, each pixel of the map is a square of whole pixels."""
+    pixels = np.random.default_rng(0).integers(0, 64, (500, 2)).astype(np.int32)
+    labels = np.array(["a", "b"])[pixels[:, 0] % 2]
+    look = Look("A title", scale=scale, point_size=1)
+    drawn = picture(pixels, (64, 64), labels, look=look)
+    expected = Canvas(pixels, (64, 64), look).paint(choose_coloring(labels).colors)
+    side = (64 + 2 * MARGIN) * scale
+    inside = drawn[-side:, :side]
+    np.testing.assert_allclose(inside, expected.repeat(scale, 0).repeat(scale, 1), atol=1 / 255)
+    assert drawn.shape[1] > side, "there is a legend"
+
+
+def test_dark_pictures_are_dark():
+    pixels = np.zeros((1, 2), dtype=np.int32)
+    assert picture(pixels, (50, 50), look=Look(dark=True)).mean() < 0.2
+    assert picture(pixels, (50, 50), look=Look()).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_picture_is_written(kind, tmp_path):
     pixels = np.random.default_rng(0).integers(0, 64, (50, 2)).astype(np.int32)
-    save_picture(tmp_path / "map.png", pixels, (64, 64), ["a", "b"] * 25, "title")
-    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+    save_picture(tmp_path / f"map.{kind}", pixels, (64, 64), ["a $x^", "b"] * 25, look=Look("$ and _"))
+    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
+    assert (tmp_path / f"map.{kind}").read_bytes().startswith(begin)
+
+
+def test_huge_screens_are_drawn_smaller():
+    pixels = np.array([[0, 0], [65_535, 65_535]], dtype=np.int32)
+    canvas = Canvas(pixels, (65_536, 65_536), Look(point_size=1))
+    assert canvas.shape == (8192 + 2 * MARGIN, 8192 + 2 * MARGIN)
+    assert canvas.counts[-MARGIN - 1, -MARGIN - 1] == 1
+
+
+def test_the_palette_has_no_color_twice():
+    assert len(set(PALETTE)) == len(PALETTE)

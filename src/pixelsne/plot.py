@@ -17,8 +17,9 @@ COVERED_SHARE = 0.05
 LARGEST_RADIUS = 5
 MARGIN = 2 * LARGEST_RADIUS
 
-# Where points pile up, a pixel is fainter the fewer of them it has; so faint, one alone.
+# Where points pile up, a pixel is fainter the fewer of them it has: one alone down to FAINTEST, as piles grow.
 FAINTEST = 0.35
+FAINTER_BY = 0.27  # for each e-fold of points on a pixel
 FULL_AT = 0.99  # quantile of the counts at which a pixel has its full color
 
 # Of the scale of density: the ends are too close to the ground's color.
@@ -90,7 +91,8 @@ class Canvas:
         mean = np.stack([self._sum(channel) for channel in colors.T], axis=2) / np.maximum(self.counts, 1)[:, :, None]
         opacity = np.where(self.counts > 0, 1.0, 0.0)
         if self.radius == 0:
-            opacity *= FAINTEST + (1 - FAINTEST) * logarithmic_share(self.counts, self.most())
+            faintest = np.clip(1 - FAINTER_BY * np.log(self.most() / 2), FAINTEST, 1)
+            opacity *= faintest + (1 - faintest) * logarithmic_share(self.counts, self.most())
         image: Image = background + opacity[:, :, None] * (mean - background)
         return image
 

@@ -34,8 +34,6 @@ def read_npy(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
     """Mapped into memory, not read."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise
     except Exception as error:  # noqa: BLE001 - what a hostile header makes NumPy raise is anybody's guess
         raise FileError(path, f"is damaged, or holds objects: {first_words(error)}") from None
     return matrix_source(path, values, None, wanted, check_room)
@@ -50,7 +48,7 @@ def read_npz(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
                 return matrix_source(path, read_sparse(path, members), None, wanted, check_room)
             chosen, along = choose_arrays(path, members, wanted)
             arrays = {name: read_member(path, archive, members[name]) for name in (chosen, *along)}
-    except (FileError, FileNotFoundError):
+    except FileError:
         raise
     except Exception as error:  # noqa: BLE001 - as above, and zips have ways of their own
         raise FileError(path, f"is damaged, or holds objects: {first_words(error)}") from None
@@ -118,13 +116,11 @@ def matrix_source(path: Path, values: Any, others: pa.Table | None, wanted: Want
     if wanted.label is not None and (others is None or wanted.label not in others.column_names):
         known = ", ".join(others.column_names) if others is not None else "none"
         raise FileError(path, f"has no array {wanted.label!r} of {values.shape[0]:,} labels; it has {known}")
-    columns: tuple[str, ...] = (f"{values.shape[1]} columns",)
     if wanted.columns is not None:
         values = values[:, [column_place(path, name, values.shape[1]) for name in wanted.columns]]
-        columns = wanted.columns
     check_told(path, values.shape[0], values.shape[1], values.dtype, check_room)
     check_numbers(path, values, wanted.columns)
-    return Source(path, values, columns, others)
+    return Source(path, values, wanted.columns or (), others)
 
 
 def column_place(path: Path, name: str, count: int) -> int:

@@ -34,6 +34,4 @@ def read_feather(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
 
 
 def refuse(path: Path, error: Exception, kind: str) -> NoReturn:
-    if isinstance(error, FileNotFoundError | PermissionError):
-        raise error
     raise FileError(path, f"is damaged, or no {kind} file: {str(error).splitlines()[0]:.200}") from None

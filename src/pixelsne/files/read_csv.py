@@ -76,8 +76,6 @@ def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
                 path, pa.schema(list(kinds.items())), None, open_csv(path, layout, kinds), wanted, check_room
             )
         except (pa.ArrowException, UnicodeDecodeError, EOFError, gzip.BadGzipFile, OSError) as error:
-            if isinstance(error, FileNotFoundError | PermissionError):
-                raise
             name = column_in(error, list(kinds))
             if name is None or name in embedded or name in as_text:
                 raise FileError(path, explain(error, layout, name)) from None

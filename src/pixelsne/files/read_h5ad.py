@@ -29,7 +29,7 @@ def read_h5ad(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
             name = choose_representation(path, file, wanted.representation)
             check_size(path, h5py, file, (name, "obs"))
             values, cells = io.read_elem(file[name]), io.read_elem(file["obs"])
-    except (FileError, FileNotFoundError, PermissionError):
+    except FileError:
         raise
     except Exception as error:  # noqa: BLE001 - what a damaged file makes its libraries raise is anybody's guess
         raise FileError(path, f"is damaged, or no h5ad file: {str(error).splitlines()[0]:.200}") from None

@@ -44,5 +44,7 @@ def read_points(
     if path.is_dir():
         raise FileError(path, "is a folder; give the name of a file")
     module, name = READERS[kind_of(path)].split(".")
+    with path.open("rb"):  # whoever cannot, learns it from the system, and all that follows is the file's own fault
+        pass
     read: Reader = getattr(import_module(f"pixelsne.files.{module}"), name)
     return read(path, wanted or Wanted(), check_room)

@@ -77,8 +77,3 @@ def current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def path_of(file: IO[bytes]) -> Path:
-    """For libraries that open files themselves."""
-    return OPEN_FILES / str(file.fileno()) if isinstance(file.name, int) else Path(file.name)

@@ -19,7 +19,7 @@ CheckRoom = Callable[[int, int, int], None]
 class Source:
     path: Path
     values: Any  # (n, d): an array, a memory map or a scipy sparse matrix
-    columns: tuple[str, ...]  # where the values come from; one name may stand for many columns
+    columns: tuple[str, ...]  # where the values come from, if these have names; one may stand for many columns
     others: "pa.Table | None" = None  # (n) rows, every column that is not embedded
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pixelsne.arrays import Pixels, Placed
 from pixelsne.files.errors import FileError
-from pixelsne.files.replacing import path_of, replacing
+from pixelsne.files.replacing import replacing
 
 ABOUT = "pixelsne"  # the key of what a file tells of itself
 KEY_IN_H5AD = "X_pixelsne"
@@ -96,26 +96,25 @@ def write_h5ad(file: IO[bytes], one: Map) -> None:
     """Everything the source has, if that is an h5ad, and the map beside it."""
     from pixelsne.files.read_h5ad import need_anndata  # noqa: PLC0415 - an extra
 
-    path = path_of(file)
-    io, h5py = need_anndata(path)
+    io, h5py = need_anndata(Path("h5ad"))
     if one.source is not None and one.source.suffix.lower() == ".h5ad":
         with one.source.open("rb") as source:
             shutil.copyfileobj(source, file, 1 << 20)
-        file.flush()
-    else:
-        write_cells(path, one)
-    with h5py.File(path, "r+") as cells:
+        file.seek(0)
+    with h5py.File(file, "r+" if file.seek(0, os.SEEK_END) else "w") as cells:
+        if "obs" not in cells:
+            io.write_elem(cells, "/", as_cells(one))
         io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, one.placed)
         io.write_elem(cells.require_group("uns"), ABOUT, one.told())
 
 
-def write_cells(path: Path, one: Map) -> None:
+def as_cells(one: Map) -> Any:
     import anndata  # noqa: PLC0415
 
     rows = None if one.others is None else one.others.to_pandas()
     if rows is not None:
         rows.index = rows.index.astype(str)
-    anndata.AnnData(obs=rows, shape=None if rows is not None else (len(one.placed), 0)).write_h5ad(path)
+    return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(one.placed), 0))
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {

@@ -1,0 +1,365 @@
+"""Runs that are stopped go on to the same bits; files that are not theirs are refused."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pixelsne import PixelSNE
+from pixelsne.commands.interrupts import Signals, Stopped, listening
+from pixelsne.files.archive import read_archive, write_archive
+from pixelsne.files.checkpoint import Checkpoint, beside_checkpoint, fingerprint, identity_of, resume
+from pixelsne.files.errors import FileError
+from pixelsne.files.replacing import replacing
+
+
+def make_checkpoint(model, values, path, iterations):
+    """Of a run that is left after so many iterations; the identity it has."""
+    run = model.start(values)
+    identity = identity_of(values, run.settings)
+    checkpoint = Checkpoint(path, run, identity, 1e9, prepared_is_there=False)
+    assert not checkpoint.write(), "nothing to keep yet"
+    for snapshot in run.snapshots():
+        checkpoint.show(snapshot)
+        if snapshot.iteration == iterations:
+            break
+    assert checkpoint.write()
+    return identity
+
+
+def go_on(model, values, path):
+    run = model.start(values)
+    resume(path, run, identity_of(values, run.settings))
+    for _ in run.snapshots():
+        pass
+    model.finish(run)
+    return model
+
+
+MODELS = {
+    "exact": {"repulsion": "exact"},
+    "field": {"repulsion": "pixel-field"},
+    "pixel tree": {"repulsion": "pixel-tree", "neighbors": "rp-forest"},
+    "reordered": {"neighbors": "clusters", "repulsion": "pixel-field", "resolution": (300, 200), "aspect": "equal"},
+    "paper": {"early_exaggeration_iter": 30, "momentum": (0.5, 0.8), "init": "random", "step_limit": None},
+    "settled": {"tol": 1000.0},
+    "other metric": {"metric": "cityblock"},
+    "cosine": {"metric": "cosine", "n_pca": 10},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("iterations", [1, 57, 100, 119])
+def test_the_same_bits_as_without_a_break(name, iterations, digits, tmp_path):
+    values = digits[0][:700]
+    parameters = {"perplexity": 10, "max_iter": 120, "random_state": 3, **MODELS[name]}
+    whole = PixelSNE(**parameters, n_jobs=2).fit(values)
+    path = tmp_path / "run.ckpt"
+    make_checkpoint(PixelSNE(**parameters, n_jobs=1), values, path, min(iterations, whole.n_iter_ - 1))
+    resumed = go_on(PixelSNE(**parameters, n_jobs=2), values, path)
+    np.testing.assert_array_equal(resumed.positions_, whole.positions_)
+    np.testing.assert_array_equal(resumed.embedding_, whole.embedding_)
+    assert resumed.kl_divergence_ == whole.kl_divergence_
+    assert resumed.n_iter_ == whole.n_iter_
+    assert resumed.stopped_by_ == whole.stopped_by_
+    for column, values_before in whole.history_.items():
+        np.testing.assert_array_equal(resumed.history_[column], values_before)
+    np.testing.assert_array_equal(resumed.transform(digits[0][700:710]), whole.transform(digits[0][700:710]))
+
+
+def test_given_distances_and_affinities_go_on(clusters, tmp_path):
+    from sklearn.neighbors import kneighbors_graph  # noqa: PLC0415
+
+    graph = kneighbors_graph(clusters, 30, mode="distance").tocsr()
+    affinities = graph.copy()
+    affinities.data = np.exp(-affinities.data)
+    for metric, given in (("precomputed", graph), ("affinities", affinities + affinities.T)):
+        parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0, "metric": metric}
+        whole = PixelSNE(**parameters).fit(given)
+        make_checkpoint(PixelSNE(**parameters), given, tmp_path / metric, 30)
+        np.testing.assert_array_equal(
+            go_on(PixelSNE(**parameters), given, tmp_path / metric).positions_, whole.positions_
+        )
+
+
+def test_a_finished_descent_is_kept_too(clusters, tmp_path):
+    parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
+    whole = PixelSNE(**parameters).fit(clusters)
+    make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 60)
+    np.testing.assert_array_equal(
+        go_on(PixelSNE(**parameters), clusters, tmp_path / "run").positions_, whole.positions_
+    )
+
+
+def test_seconds_add_up(clusters, tmp_path):
+    parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
+    make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 30)
+    before = read_archive(tmp_path / "run")[0]["timings"]
+    after = go_on(PixelSNE(**parameters), clusters, tmp_path / "run").timings_
+    assert before["descent"] > 0
+    assert after["descent"] > before["descent"]
+    assert after["neighbors"] == before["neighbors"]
+
+
+def test_the_large_part_is_written_once(clusters, tmp_path):
+    path = tmp_path / "run"
+    run = PixelSNE(perplexity=10, max_iter=20, random_state=0).start(clusters)
+    checkpoint = Checkpoint(path, run, identity_of(clusters, run.settings), 0.0, prepared_is_there=False)
+    written = set()
+    for snapshot in run.snapshots():
+        checkpoint.show(snapshot)
+        if snapshot.iteration > 0:
+            written.add((beside_checkpoint(path).stat().st_mtime_ns, beside_checkpoint(path).stat().st_ino))
+            assert read_archive(path)[0]["iteration"] == snapshot.iteration
+    assert len(written) == 1
+    assert path.stat().st_size < 40 * len(clusters) + 10_000
+    checkpoint.remove()
+    assert not list(tmp_path.iterdir())
+
+
+CHANGES = {
+    "perplexity": ({"perplexity": 12}, r"was made with perplexity \[10\.0\], this run has \[12\.0\]"),
+    "seed": ({"random_state": 1}, "was made with seed"),
+    "resolution": ({"resolution": 512}, r"was made with resolution \[1024, 1024\], this run has \[512, 512\]"),
+    "max_iter": ({"max_iter": 70}, "was made with max_iter 60, this run has 70"),
+    "init": ({"init": np.zeros((600, 2))}, "was made with init 'pca', this run has"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_other_settings_are_named(change, clusters, tmp_path):
+    parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
+    make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 10)
+    other, message = CHANGES[change]
+    with pytest.raises(FileError, match=message):
+        go_on(PixelSNE(**parameters | other), clusters, tmp_path / "run")
+
+
+def test_other_data_are_named(clusters, tmp_path):
+    parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
+    make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 10)
+    changed = clusters.copy()
+    changed[500, 3] += 1e-4
+    for other, message in (
+        (changed, "other data: as many rows and columns, but other numbers"),
+        (clusters[:-1], "other data: 600 rows, this run has 599"),
+        (clusters[:, 1:], "other data: 20 columns, this run has 19"),
+        (clusters.astype(np.float64), "other numbers"),
+    ):
+        with pytest.raises(FileError, match=message):
+            go_on(PixelSNE(**parameters), other, tmp_path / "run")
+
+
+def test_two_arrays_of_one_content_have_one_fingerprint(clusters, tmp_path):
+    np.save(tmp_path / "clusters.npy", np.asfortranarray(clusters))
+    assert fingerprint(clusters) == fingerprint(np.load(tmp_path / "clusters.npy", mmap_mode="r"))
+    assert fingerprint(clusters) != fingerprint(clusters[::-1])
+
+
+@pytest.fixture
+def kept(clusters, tmp_path):
+    model = PixelSNE(perplexity=10, max_iter=60, random_state=0)
+    make_checkpoint(model, clusters, tmp_path / "run", 10)
+    return model, clusters, tmp_path / "run"
+
+
+def rewrite(path, change):
+    document, arrays = read_archive(path)
+    change(document, arrays)
+    write_archive(path, document, arrays)
+
+
+DAMAGES = {
+    "no positions": lambda _, arrays: arrays.pop("positions"),
+    "NaN": lambda _, arrays: arrays["velocity"].fill(np.nan),
+    "fewer points": lambda _, arrays: arrays.update(gains=arrays["gains"][:-1].copy()),
+    "later than the end": lambda document, _: document.update(iteration=61, next_pace=61),
+    "before the start": lambda document, _: document.update(iteration=0),
+    "unknown end": lambda document, _: document.update(stopped_by="boredom"),
+    "no timings": lambda document, _: document.update(timings={"descent": "long"}),
+    "other kind": lambda document, _: document.update(kind="pixelsne model"),
+    "newer": lambda document, _: document.update(version=99),
+    "nobody's": lambda document, _: document.update(run=None),
+}
+DAMAGES_BESIDE = {
+    "column out of range": lambda _, arrays: arrays["p_columns"].__setitem__(0, 600),
+    "negative column": lambda _, arrays: arrays["p_columns"].__setitem__(0, -1),
+    "falling offsets": lambda _, arrays: arrays["p_offsets"].__setitem__(1, 10**6),
+    "fewer values": lambda _, arrays: arrays.update(p_values=arrays["p_values"][:-1].copy()),
+    "twisted order": lambda _, arrays: arrays.update(order=np.zeros(600, dtype=np.int32)),
+    "fewer points": lambda _, arrays: arrays.update(points=arrays["points"][:-1].copy()),
+    "no space": lambda document, _: document.pop("space"),
+}
+
+
+@pytest.mark.parametrize(
+    ("beside", "damage"), [*((False, name) for name in DAMAGES), *((True, name) for name in DAMAGES_BESIDE)]
+)
+def test_damage_is_refused(beside, damage, kept):
+    model, values, path = kept
+    rewrite(beside_checkpoint(path) if beside else path, (DAMAGES_BESIDE if beside else DAMAGES)[damage])
+    with pytest.raises(FileError, match="run"):
+        go_on(model, values, path)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_halves_are_refused(beside, kept):
+    model, values, path = kept
+    one = beside_checkpoint(path) if beside else path
+    whole = one.read_bytes()
+    one.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="is damaged"):
+        go_on(model, values, path)
+    one.unlink()
+    with pytest.raises((FileError, FileNotFoundError), match="run"):
+        go_on(model, values, path)
+
+
+def test_checkpoints_hold_no_code(kept):
+    for path in (kept[2], beside_checkpoint(kept[2])):
+        with zipfile.ZipFile(path) as archive:
+            assert all(name == "document.json" or name.endswith(".npy") for name in archive.namelist())
+
+
+# Signals
+
+
+def test_a_first_signal_waits_and_a_second_does_not():
+    signals = Signals()
+    with pytest.raises(Stopped) as stopped, signals.patiently():
+        signals(signal.SIGTERM, None)
+        done = True
+    assert done
+    assert stopped.value.exit_code == 143
+    with pytest.raises(Stopped) as stopped, signals.patiently():
+        signals(signal.SIGINT, None)
+        signals(signal.SIGINT, None)
+    assert stopped.value.exit_code == 130
+    with pytest.raises(Stopped):
+        signals(signal.SIGINT, None)
+
+
+def test_handlers_are_put_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with listening():
+        assert signal.getsignal(signal.SIGTERM) is not before
+        with pytest.raises(Stopped):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("unnamed", [True, False])
+def test_a_file_appears_when_it_is_complete(unnamed, tmp_path, monkeypatch):
+    if not unnamed:
+        monkeypatch.setattr("pixelsne.files.replacing.open_unnamed", lambda _: None)
+    path = tmp_path / "result"
+    path.write_text("old")
+    with replacing(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_text() == "old"
+        if unnamed and hasattr(os, "O_TMPFILE"):
+            assert [found.name for found in tmp_path.iterdir()] == ["result"]
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o666 & ~current_umask()
+    with pytest.raises(RuntimeError), replacing(path) as file:
+        file.write(b"newer")
+        raise RuntimeError
+    assert path.read_text() == "new"
+    assert [found.name for found in tmp_path.iterdir()] == ["result"]
+
+
+def current_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.fixture
+def large(tmp_path):
+    path = tmp_path / "large.npy"
+    np.save(path, np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32))
+    return path
+
+
+def start(path, output, *arguments):
+    command = [sys.executable, "-m", "pixelsne", "embed", str(path), "-o", str(output), "--max-iter", "150", *arguments]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def code_of(process):
+    process.communicate(timeout=300)
+    return process.returncode
+
+
+def wait_for(path):
+    for _ in range(1200):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{path} did not appear")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_a_run_that_was_stopped_goes_on_to_the_same_map(number, code, large, tmp_path):
+    whole, output, checkpoint = tmp_path / "whole.npy", tmp_path / "map.npy", tmp_path / "run.ckpt"
+    assert code_of(start(large, whole)) == 0
+    process = start(large, output, "--checkpoint", str(checkpoint), "--every", "0.01")
+    wait_for(checkpoint)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == code
+    if number != signal.SIGKILL:
+        assert f"--resume {checkpoint}" in said
+    assert not output.exists()
+    again = start(large, output, "--checkpoint", str(checkpoint))
+    assert f"exists: go on from it with --resume {checkpoint}" in again.communicate(timeout=300)[1]
+    assert again.returncode == 1
+    assert code_of(start(large, output, "--resume", str(checkpoint))) == 0
+    np.testing.assert_array_equal(np.load(output), np.load(whole))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "map.npy", "whole.npy"]
+
+
+def test_stopped_without_a_checkpoint(large, tmp_path):
+    process = start(large, tmp_path / "map.npy", "--progress")
+    for line in process.stderr:
+        if "unfolding" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "nothing written; --checkpoint FILE keeps the work" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy"]
+
+
+def test_a_checkpoint_may_move(large, tmp_path):
+    """--resume A --checkpoint B: the work goes on in B."""
+    first, second = tmp_path / "first.ckpt", tmp_path / "second.ckpt"
+    process = start(large, tmp_path / "map.npy", "--checkpoint", str(first), "--every", "0.01")
+    wait_for(first)
+    process.kill()
+    process.communicate()
+    process = start(large, tmp_path / "map.npy", "--resume", str(first), "--checkpoint", str(second), "--every", "0.01")
+    wait_for(second)
+    process.kill()
+    process.communicate()
+    assert beside_checkpoint(second).exists()
+    assert code_of(start(large, tmp_path / "map.npy", "--resume", str(second))) == 0
+    assert not second.exists()
+    assert first.exists(), "what is not this run's is left alone"
+
+
+def test_settings_know_every_field():
+    """A setting that is added must be part of what makes a run the same."""
+    settings = PixelSNE(random_state=0).start(np.eye(100)).settings
+    identity = identity_of(np.eye(100), settings)
+    assert set(replace(settings).__dataclass_fields__) - {"threads"} <= set(identity)
