@@ -2,14 +2,18 @@
 
 import gzip
 import io
+import sys
 import zipfile
 
+import anndata
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import read_points
@@ -39,6 +43,15 @@ def write(table, path):
     else:
         writers[path.suffix](table, path)
     return path
+
+
+def write_any(table, path):
+    if path.suffix == ".npy":
+        np.save(path, VALUES)
+    elif path.suffix == ".npz":
+        np.savez(path, X=VALUES)
+    else:
+        write(table, path)
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "parquet", "feather"])
@@ -192,12 +205,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_truncated_files(kind, share, table, tmp_path):
     path = tmp_path / f"whole.{kind}"
-    if kind == "npy":
-        np.save(path, VALUES)
-    elif kind == "npz":
-        np.savez(path, X=VALUES)
-    else:
-        write(table, path)
+    write_any(table, path)
     cut = tmp_path / f"cut.{kind}"
     cut.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     with pytest.raises(FileError, match=r"cut\."):
@@ -211,6 +219,38 @@ def test_noise(kind, tmp_path):
         read_points(tmp_path / f"noise.{kind}")
 
 
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "feather", "npy", "npz", "h5ad"])
+def test_damage_anywhere_is_refused_or_harmless(kind, table, tmp_path):
+    """Bytes changed, left out and put in: either there are points, or one line says why not."""
+    path, rng = tmp_path / f"whole.{kind}", np.random.default_rng(0)
+    if kind == "h5ad":
+        anndata.AnnData(
+            VALUES.astype(np.float32), obs=pd.DataFrame({"kind": list("abab")}, index=list("wxyz"))
+        ).write_h5ad(path)
+    else:
+        write_any(table, path)
+    whole = path.read_bytes()
+    for _ in range(150):
+        content = bytearray(whole)
+        place = int(rng.integers(len(content)))
+        match rng.integers(3):
+            case 0:
+                content[place] = int(rng.integers(256))
+            case 1:
+                del content[place:]
+            case _:
+                content[place:place] = rng.bytes(int(rng.integers(1, 9)))
+        damaged = tmp_path / f"damaged.{kind}"
+        damaged.write_bytes(content)
+        try:
+            source = read_points(damaged)
+        except FileError as refusal:
+            assert str(refusal).startswith(f"{damaged}: ")
+            assert len(str(refusal).splitlines()) == 1
+        else:
+            assert np.isfinite(source.values).all()
+
+
 def test_other_kinds_are_refused_and_missing_files_are_missing(tmp_path):
     with pytest.raises(FileError, match=r"unknown kind; known are .csv"):
         read_points(tmp_path / "table.xlsx")
@@ -219,3 +259,126 @@ def test_other_kinds_are_refused_and_missing_files_are_missing(tmp_path):
     for kind in ("csv", "parquet", "feather", "npy", "npz"):
         with pytest.raises(FileNotFoundError):
             read_points(tmp_path / f"nothing.{kind}")
+
+
+def test_row_numbers_are_not_embedded(tmp_path):
+    frame = pd.DataFrame(VALUES, columns=NAMES, index=[9, 7, 5, 3])
+    frame.to_csv(tmp_path / "table.csv")
+    frame.to_parquet(tmp_path / "table.parquet")
+    frame.iloc[:, :2].assign(both=1.5).to_csv(tmp_path / "other.csv")
+    for name in ("table.csv", "table.parquet"):
+        source = read_points(tmp_path / name)
+        np.testing.assert_array_equal(source.values, VALUES)
+        assert source.others.column(0).to_pylist() == [9, 7, 5, 3]
+
+
+def test_whole_numbers_that_travel_along_stay_whole(tmp_path):
+    path = text(tmp_path, "id,a,b,digit\n9007199254740993,1,2,7\n9007199254740995,3,4,8\n")
+    source = read_points(path, Wanted(columns=("a", "b"), label="digit"))
+    assert source.others.column("id").to_pylist() == [9007199254740993, 9007199254740995]
+    assert source.others.column("digit").to_pylist() == [7, 8]
+
+
+def test_what_travels_along_may_be_anything(tmp_path):
+    """A column that looks like numbers for megabytes and holds a word at last."""
+    lines = ["id,a", *[f"{row},{row / 2}" for row in range(500_000)], "none,1"]
+    source = read_points(text(tmp_path, "\n".join(lines)), Wanted(columns=("a",)))
+    assert source.others.column("id")[-1].as_py() == "none"
+    assert source.others.column("id")[5].as_py() == "5"
+
+
+def test_a_first_line_with_a_number_is_no_header(tmp_path):
+    source = read_points(text(tmp_path, '1.5,cat,"a, b"\n2.5,dog,c\n'))
+    assert source.values.tolist() == [[1.5], [2.5]]
+    assert source.columns == ("column 0",)
+    assert source.others.column("column 2").to_pylist() == ["a, b", "c"]
+
+
+@pytest.mark.parametrize("columns", [("red", "red"), ()])
+def test_columns_are_named_once(columns, table, tmp_path):
+    with pytest.raises(FileError, match="--columns must name columns, each once"):
+        read_points(write(table, tmp_path / "table.parquet"), Wanted(columns=columns))
+
+
+def test_a_label_is_not_embedded(table, tmp_path):
+    with pytest.raises(FileError, match="column 'red' is the label"):
+        read_points(write(table, tmp_path / "table.parquet"), Wanted(columns=("red",), label="red"))
+
+
+def test_tensors_are_vectors(tmp_path):
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(VALUES.reshape(4, 3))
+    path = write(pa.table({"embedding": tensors, "id": [1, 2, 3, 4]}), tmp_path / "table.parquet")
+    np.testing.assert_array_equal(read_points(path).values, VALUES)
+
+
+def test_decimals_and_truths_are_numbers(tmp_path):
+    columns = {"price": pa.array([1.5, 2.5]).cast(pa.decimal128(5, 2)), "yes": [True, False]}
+    path = write(pa.table(columns), tmp_path / "table.parquet")
+    assert read_points(path).values.tolist() == [[1.5], [2.5]]
+    assert read_points(path, Wanted(columns=("price", "yes"))).values.tolist() == [[1.5, 1], [2.5, 0]]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("kind", ["npy", "npz"])
+def test_numbers_that_are_none_are_named_in_arrays_too(bad, kind, tmp_path):
+    values = np.zeros((100_000, 3), dtype=np.float32)
+    values[70_000, 2] = bad
+    np.save(tmp_path / "v.npy", values) if kind == "npy" else np.savez(tmp_path / "v.npz", X=values)
+    with pytest.raises(FileError, match=r"column 2, row 70001: NaN or infinity"):
+        read_points(tmp_path / f"v.{kind}")
+
+
+def test_sparse_numbers_that_are_none_are_named(tmp_path):
+    matrix = sparse.csr_matrix(np.eye(5))
+    matrix.data[3] = np.nan
+    sparse.save_npz(tmp_path / "v.npz", matrix)
+    with pytest.raises(FileError, match=r"column 3, row 4: NaN or infinity"):
+        read_points(tmp_path / "v.npz")
+
+
+def test_a_header_that_claims_more_than_is_there(tmp_path):
+    content = io.BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)})
+    (tmp_path / "v.npy").write_bytes(content.getvalue() + bytes(800))
+    with zipfile.ZipFile(tmp_path / "v.npz", "w") as archive:
+        archive.writestr("X.npy", content.getvalue() + bytes(800))
+    for name in ("v.npy", "v.npz"):
+        with pytest.raises(FileError, match=r"v\..*is damaged"):
+            read_points(tmp_path / name)
+
+
+def test_a_table_that_claims_more_rows_than_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.memory.available", lambda: 1e6)
+    path = write(pa.table({"a": np.zeros(200_000), "b": np.zeros(200_000)}), tmp_path / "table.parquet")
+    with pytest.raises(FileError, match=r"200,000 rows of 2 numbers take 0\.0 GB, 0\.0 GB are available"):
+        read_points(path)
+
+
+def test_texts_that_outgrow_the_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.files.columns.available", lambda: 1e6)
+    path = write(pa.table({"a": np.zeros(5000), "b": ["long " * 100] * 5000}), tmp_path / "table.parquet")
+    with pytest.raises(FileError, match="holds more than"):
+        read_points(path)
+
+
+def test_h5ad_needs_its_library(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "anndata.io", None)
+    (tmp_path / "cells.h5ad").write_bytes(b"")
+    with pytest.raises(FileError, match=r"pip install 'pixelsne\[anndata\]'"):
+        read_points(tmp_path / "cells.h5ad")
+
+
+def test_an_h5ad_without_a_matrix(tmp_path):
+    anndata.AnnData(obs=pd.DataFrame(index=list("abc")), obsm={"X_pca": np.eye(3)}).write_h5ad(tmp_path / "c.h5ad")
+    with pytest.raises(FileError, match=r"has no X; choose one of X_pca with --rep|must hold a matrix"):
+        read_points(tmp_path / "c.h5ad")
+    assert read_points(tmp_path / "c.h5ad", Wanted(representation="X_pca")).values.shape == (3, 3)
+    with pytest.raises(FileError, match=r"no array 'type' of 3 labels; it has cell"):
+        read_points(tmp_path / "c.h5ad", Wanted(representation="X_pca", label="type"))
+
+
+def test_an_h5ad_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.files.read_h5ad.available", lambda: 1e5)
+    anndata.AnnData(np.zeros((1000, 100), dtype=np.float32)).write_h5ad(tmp_path / "c.h5ad", compression="gzip")
+    with pytest.raises(FileError, match=r"unpacks to 0\.0 GB, 0\.0 GB are available"):
+        read_points(tmp_path / "c.h5ad")

@@ -141,6 +141,7 @@ def read_batches(
     for batch in batches:
         if not batch.num_rows:
             continue
+        batch.validate(full=True)  # what a damaged file makes of text and lists may lead anywhere
         widths = widths or [width_of(path, name, batch.column(name)) for name in names]
         check_told(path, max(rows or 0, read + batch.num_rows), sum(widths), dtype, check_room)
         blocks.append(np.empty((batch.num_rows, sum(widths)), dtype=dtype))

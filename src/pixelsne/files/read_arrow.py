@@ -20,7 +20,7 @@ def read_parquet(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
         with pq.ParquetFile(path, memory_map=True) as file:
             batches = file.iter_batches(ROWS_PER_BATCH)
             return read_batches(path, file.schema_arrow, file.metadata.num_rows, batches, wanted, check_room)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         refuse(path, error, "parquet")
 
 
@@ -29,7 +29,7 @@ def read_feather(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
         with pa.memory_map(str(path)) as raw, pa.ipc.open_file(raw) as file:
             batches = (file.get_batch(place) for place in range(file.num_record_batches))
             return read_batches(path, file.schema, None, batches, wanted, check_room)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         refuse(path, error, "feather")
 
 

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def first_line(path: Path) -> str:
     try:
         with opener(path, "rb") as file:
             line = file.readline(LONGEST_LINE)
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, zlib.error) as error:
         raise FileError(path, f"is damaged: {error}") from None
     if not line.strip():
         raise FileError(path, "is empty, or begins with an empty line")
@@ -75,7 +76,7 @@ def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
             return read_batches(
                 path, pa.schema(list(kinds.items())), None, open_csv(path, layout, kinds), wanted, check_room
             )
-        except (pa.ArrowException, UnicodeDecodeError, EOFError, gzip.BadGzipFile, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             name = column_in(error, list(kinds))
             if name is None or name in embedded or name in as_text:
                 raise FileError(path, explain(error, layout, name)) from None

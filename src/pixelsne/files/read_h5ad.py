@@ -44,7 +44,10 @@ def cells_source(path: Path, name: str, values: Any, cells: Any, wanted: Wanted,
     values = values.to_numpy() if hasattr(values, "to_numpy") else values  # obsm may hold data frames
     if hasattr(values, "tocsr"):
         values = values.tocsr()
-    others = pa.Table.from_pandas(cells.reset_index(names=cells.index.name or "cell"), preserve_index=False)
+    name_column = next(
+        name for name in (cells.index.name, "cell", "cell name", "row name") if name not in cells.columns and name
+    )
+    others = pa.Table.from_pandas(cells.reset_index(names=name_column), preserve_index=False)
     source = matrix_source(path, values, others, Wanted(label=wanted.label), check_room)
     return Source(path, source.values, (name,), others)
 
