@@ -237,10 +237,12 @@ def test_a_first_signal_waits_and_a_second_does_not():
         done = True
     assert done
     assert stopped.value.exit_code == 143
+    assert not stopped.value.hurried
     with pytest.raises(Stopped) as stopped, signals.patiently():
         signals(signal.SIGINT, None)
         signals(signal.SIGINT, None)
     assert stopped.value.exit_code == 130
+    assert stopped.value.hurried
     with pytest.raises(Stopped):
         signals(signal.SIGINT, None)
 

@@ -350,7 +350,7 @@ def test_a_header_that_claims_more_than_is_there(tmp_path):
 def test_a_table_that_claims_more_rows_than_fit(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.memory.available", lambda: 1e6)
     path = write(pa.table({"a": np.zeros(200_000), "b": np.zeros(200_000)}), tmp_path / "table.parquet")
-    with pytest.raises(FileError, match=r"200,000 rows of 2 numbers take 0\.0 GB, 0\.0 GB are available"):
+    with pytest.raises(FileError, match=r"200,000 rows of 2 numbers take another 0\.0 GB, 0\.0 GB are available"):
         read_points(path)
 
 

@@ -151,12 +151,12 @@ def available() -> float:
 
 
 def check_room_for_values(rows: int, columns: int, size: int) -> None:
-    """MemoryError if an input of so many bytes cannot be held."""
+    """MemoryError if the rest of an input, so many bytes, cannot be held."""
     there = available()
     if size > there:
         raise MemoryError(
-            f"{rows:,} rows of {columns} numbers take {size / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are "
-            "available; take fewer rows or columns"
+            f"{rows:,} rows of {columns} numbers take another {size / GIGABYTE:.1f} GB, "
+            f"{there / GIGABYTE:.1f} GB are available; take fewer rows or columns"
         )
 
 

@@ -179,7 +179,9 @@ def follow(work: Run, signals: Signals, stack: ExitStack, listeners: list[Callab
 
 
 def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, talk: Talk) -> int:
-    if checkpoint is None:
+    if stopped.hurried:
+        talk.tell("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
+    elif checkpoint is None:
         talk.tell("stopped, nothing written; --checkpoint FILE keeps the work next time")
     elif checkpoint.write() and work is not None and work.descent is not None:
         talk.tell(f"stopped at iteration {work.descent.iteration}; go on with --resume {checkpoint.path}")

@@ -11,9 +11,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Stopped(BaseException):
     """Somebody asked the process to end. No Exception, so that nobody takes it for an error of theirs."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, hurried: bool = False) -> None:
         super().__init__(number)
         self.exit_code = 128 + number  # 130 and 143, as shells count
+        self.hurried = hurried  # in the middle of an iteration: what there is does not fit together
 
 
 class Signals:
@@ -25,7 +26,7 @@ class Signals:
         if self._patient and self._caught is None:
             self._caught = number
         else:
-            raise Stopped(number)
+            raise Stopped(number, hurried=self._patient)
 
     @contextmanager
     def patiently(self) -> Iterator[None]:

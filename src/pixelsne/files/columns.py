@@ -143,7 +143,7 @@ def read_batches(
             continue
         batch.validate(full=True)  # what a damaged file makes of text and lists may lead anywhere
         widths = widths or [width_of(path, name, batch.column(name)) for name in names]
-        check_told(path, max(rows or 0, read + batch.num_rows), sum(widths), dtype, check_room)
+        check_told(path, max(rows or 0, read + batch.num_rows), read, sum(widths), dtype, check_room)
         blocks.append(np.empty((batch.num_rows, sum(widths)), dtype=dtype))
         fill(path, blocks[-1], batch, names, widths, read)
         others.append(batch.select(kept))
@@ -155,9 +155,10 @@ def read_batches(
     return Source(path, join(blocks), tuple(names), pa.Table.from_batches(others) if kept else None)
 
 
-def check_told(path: Path, rows: int, columns: int, dtype: Any, check_room: CheckRoom) -> None:
+def check_told(path: Path, rows: int, read: int, columns: int, dtype: Any, check_room: CheckRoom) -> None:
+    """Of so many rows, those not read yet will take memory."""
     try:
-        check_room(rows, columns, rows * columns * np.dtype(dtype).itemsize)
+        check_room(rows, columns, (rows - read) * columns * np.dtype(dtype).itemsize)
     except MemoryError as error:
         raise FileError(path, str(error)) from None
 

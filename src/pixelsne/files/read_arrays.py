@@ -118,7 +118,8 @@ def matrix_source(path: Path, values: Any, others: pa.Table | None, wanted: Want
         raise FileError(path, f"has no array {wanted.label!r} of {values.shape[0]:,} labels; it has {known}")
     if wanted.columns is not None:
         values = values[:, [column_place(path, name, values.shape[1]) for name in wanted.columns]]
-    check_told(path, values.shape[0], values.shape[1], values.dtype, check_room)
+    rows, width = values.shape
+    check_told(path, rows, rows, width, values.dtype, check_room)  # mapped or read, they are there already
     check_numbers(path, values, wanted.columns)
     return Source(path, values, wanted.columns or (), others)
 

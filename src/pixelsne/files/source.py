@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # What columns without names are called.
 NUMBERED = "column {}"
 
-# Called with rows, columns and bytes as soon as these are known; raises MemoryError if that is too much.
+# Called with rows, columns and the bytes these still have to take; raises MemoryError if that is too much.
 CheckRoom = Callable[[int, int, int], None]
 
 
