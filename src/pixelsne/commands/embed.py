@@ -3,7 +3,6 @@
 import json
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -74,7 +73,7 @@ def run(given: Given, signals: Signals) -> int:
             work = model.start(source.values)
             checkpoint = open_checkpoint(given, work, source, talk)
             clock.mark("checkpoint")
-            follow(work, signals, stack, [*([checkpoint.show] if checkpoint else []), *talk.listeners(stack)])
+            follow(work, signals, checkpoint, talk)
             model.finish(work)
             clock.mark("fit")
             write_results(given, model, source)
@@ -89,10 +88,9 @@ def run(given: Given, signals: Signals) -> int:
 
 def check_paths(given: Given) -> None:
     """Before any work is done."""
-    named = {name: Path(given[name]) for name in ("input_path", "resume", "init") if given[name]}
-    if given["init"] in STARTS:
-        del named["init"]
-    inputs = (named["input_path"], *(path for name, path in named.items() if name == "init"))
+    inputs: tuple[Path, ...] = (Path(given["input_path"]),)
+    if given["init"] not in {None, *STARTS}:
+        inputs += (Path(given["init"]),)
     check_output(given["output"], inputs, tuple(WRITERS))
     if given["picture"]:
         check_output(given["picture"], inputs, PICTURES)
@@ -168,14 +166,14 @@ def open_checkpoint(given: Given, work: Run, source: Source, talk: Talk) -> Chec
     return Checkpoint(Path(path), work, identity, given["every"], prepared_is_there=same)
 
 
-def follow(work: Run, signals: Signals, stack: ExitStack, listeners: list[Callable[[Any], object]]) -> None:
+def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, talk: Talk) -> None:
     """To the end; Stopped comes between two iterations."""
-    with signals.patiently(), closing(work.snapshots()) as snapshots:
-        for snapshot in snapshots:
+    with signals.patiently(), ExitStack() as stack:
+        listeners = [*([checkpoint.show] if checkpoint else []), *talk.listeners(stack)]
+        for snapshot in stack.enter_context(closing(work.snapshots())):
             for listener in listeners:
                 listener(snapshot)
             signals.check()
-    stack.close()  # the progress bar is done
 
 
 def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, talk: Talk) -> int:
