@@ -9,7 +9,7 @@ BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
 .PHONY: demo test lint bench sanitize stress clean help
 
 help:
-	@echo "make demo    a map of handwritten digits in map.png"
+	@echo "make demo    a map of handwritten digits in map.png, and as a page in map.html"
 	@echo "make test    lint and all tests"
 	@echo "make lint    ruff, mypy and clang-format"
 	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
@@ -51,4 +51,4 @@ bench: $(VENV)/.installed
 		--n-for-resolution 30000 --n-along 30000 --suffix quick
 
 clean:
-	rm -rf $(VENV) build dist map.png
+	rm -rf $(VENV) build dist map.png map.html

@@ -135,7 +135,8 @@ def test_a_result_for_machines(cells, tmp_path):
     assert told["iterations"] == 60
     assert told["settings"]["perplexity"] == 10
     assert {"read", "neighbors", "descent", "fit", "write", "total"} <= told["timings"].keys()
-    assert told["paths"] == {"map": str(tmp_path / "map.parquet"), "picture": str(tmp_path / "map.png"), "model": None}
+    paths = {"map": str(tmp_path / "map.parquet"), "picture": str(tmp_path / "map.png"), "page": None, "model": None}
+    assert told["paths"] == paths
     placed = read_map(tmp_path / "map.parquet").placed
     names = pq.read_table(tmp_path / "map.parquet")["kind"].to_numpy()
     assert told["quality"]["k"] == [10, 30]
@@ -418,6 +419,7 @@ def test_the_demo(tmp_path):
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
     assert str(tmp_path / "map.png") in result.stdout
     assert "10-NN accuracy" in result.stdout
+    assert "<!doctype html>" in (tmp_path / "map.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("name", "command"), list(main.commands.items()))

@@ -180,6 +180,7 @@ def demo(picture: str) -> None:
 @reading
 @fitting
 @click.option("--plot", "picture", metavar="FILE", type=FILE, help="A picture of the map, too (.png, .svg, .pdf).")
+@click.option("--html", metavar="FILE", type=FILE, help="The map as a page in one file, to explore in any browser.")
 @drawing
 @click.option("--model", "model_path", metavar="FILE", type=FILE, help="The fitted model, for `pixelsne transform`.")
 @click.option(
@@ -208,7 +209,9 @@ def embed(signals: Signals, /, **given: Any) -> None:  # fmt: skip
 
 @main.command()
 @MAP
-@click.option("-o", "--output", required=True, metavar="FILE", type=FILE, help=".png, .svg or .pdf")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", type=FILE, help=".png, .svg or .pdf; .html for a page to explore"
+)
 @click.option("--color", metavar="COLUMN", help="The column to color by; else the label `embed` was told.")
 @click.option("--density", is_flag=True, help="How many points there are, instead of colors.")
 @drawing
@@ -221,6 +224,28 @@ def plot(**given: Any) -> None:
     from pixelsne.commands.plot import run  # noqa: PLC0415
 
     run(given)
+
+
+@main.command()
+@click.argument("path", metavar="MAP", type=FILE)
+@click.option("--live", is_flag=True, help="MAP is an input of `embed`: its map is computed, and shown as it forms.")
+@click.option("-o", "--output", metavar="MAP", type=FILE, help="With --live, where the finished map goes.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 = any that is free.  [default: 0]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address of this machine lets others in.")
+@click.option("--browser/--no-browser", default=True, help="Open a browser, or print the address only.")
+@reading
+@fitting
+@click.option("--quiet", is_flag=True, help="Nothing but the address.")
+def view(**given: Any) -> None:
+    """Shows a map in the browser; with --live, a run as it happens.
+
+    \b
+    pixelsne view map.parquet
+    pixelsne view --live cells.parquet -o map.parquet --label type
+    """
+    from pixelsne.commands.view import run  # noqa: PLC0415
+
+    run(given | dict.fromkeys(("picture", "html", "model_path", "checkpoint", "resume")))
 
 
 @main.command()

@@ -4,11 +4,12 @@ import time
 from pathlib import Path
 
 import click
+import pyarrow as pa
 from sklearn.datasets import load_digits
 
 from pixelsne import PixelSNE, quality
-from pixelsne.commands.plot import draw
-from pixelsne.files.write_embedding import check_output
+from pixelsne.commands.plot import draw, write_page
+from pixelsne.files.write_embedding import Map, check_output
 from pixelsne.plot import Look
 
 RESOLUTION = (1024, 768)
@@ -22,6 +23,9 @@ def run(picture: str) -> None:
     seconds = time.perf_counter() - started
     title = f"{len(values):,} handwritten digits · PixelSNE · {seconds:.1f} s"
     draw(picture, model.pixels_, RESOLUTION, labels, "", Look(title))
+    page = Path(picture).with_suffix(".html")
+    made = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
+    write_page(str(page), made, "handwritten digits", "digit")
     click.echo(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
     )
@@ -29,3 +33,4 @@ def run(picture: str) -> None:
     click.echo(f"10-NN accuracy {accuracy:.3f} (share of digits among their own kind)")
     click.echo(f"neighborhood precision at 10: {quality.neighborhood_precision(values, model.embedding_, 10):.3f}")
     click.echo(f"picture: {Path(picture).resolve()}")
+    click.echo(f"page:    {page.resolve()}")

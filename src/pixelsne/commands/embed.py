@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from pixelsne.commands.interrupts import Signals, Stopped
-from pixelsne.commands.plot import PICTURES, draw, look_of
+from pixelsne.commands.plot import PAGES, PICTURES, draw, look_of, write_page
 from pixelsne.commands.score import Neighborhoods, sample_rows
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
@@ -26,6 +26,9 @@ from pixelsne.pipeline import Run
 from pixelsne.settings import STARTS, check_settings
 
 Given = dict[str, Any]
+
+# Options that name a file to write, and what is in it.
+RESULTS = {"output": "map", "picture": "picture", "html": "page", "model_path": "model"}
 
 # Options that go to the estimator as they are, where they were given.
 PARAMETERS = (
@@ -94,10 +97,12 @@ def check_paths(given: Given) -> None:
     check_output(given["output"], inputs, tuple(WRITERS))
     if given["picture"]:
         check_output(given["picture"], inputs, PICTURES)
+    if given["html"]:
+        check_output(given["html"], inputs, PAGES)
     for name in ("model_path", "checkpoint"):
         if given[name]:
             check_output(given[name], inputs)
-    outputs = [Path(given[name]).resolve() for name in ("output", "picture", "model_path", "checkpoint") if given[name]]
+    outputs = [Path(given[name]).resolve() for name in (*RESULTS, "checkpoint") if given[name]]
     twice = next((path for path in outputs if outputs.count(path) > 1), None)
     if twice is not None:
         raise FileError(twice, "is to hold two things; give each a name of its own")
@@ -208,7 +213,11 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> None:
     if given["picture"]:
         column = None if given["label"] is None or source.others is None else source.others.column(given["label"])
         draw(given["picture"], model.pixels_, resolution, column, given["label"] or "", look_of(given, label=True))
-    write_map(given["output"], Map(model.embedding_, resolution, source.others, about, source.path))
+    made = Map(model.embedding_, resolution, source.others, about, source.path)
+    if given["html"]:
+        write_page(given["html"], made, source.path.name, given["label"])
+    if given["output"]:
+        write_map(given["output"], made)
 
 
 def remember_names(model: PixelSNE, source: Source) -> None:
@@ -218,7 +227,7 @@ def remember_names(model: PixelSNE, source: Source) -> None:
 
 
 def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Talk) -> None:
-    paths = {"map": given["output"], "picture": given["picture"], "model": given["model_path"]}
+    paths = {name: given[option] for option, name in RESULTS.items()}
     if not given["as_json"]:
         written = ", ".join(path for path in paths.values() if path)
         talk.say(f"{model.n_iter_} iterations, KL {model.kl_divergence_:.3f}, {clock.total():.1f} s: {written}")

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 from pixelsne.arrays import Pixels
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
-from pixelsne.files.write_embedding import check_output, created
+from pixelsne.files.write_embedding import Map, check_output, created
 from pixelsne.plot import Look, save_picture
 
 if TYPE_CHECKING:
     from pixelsne.coloring import ColorAs
 
 PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html",)
 
 
 def look_of(given: dict[str, Any], *, label: bool) -> Look:
@@ -27,14 +28,26 @@ def draw(path: str, pixels: Pixels, resolution: tuple[int, int], column: Any, na
         save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind)
 
 
+def write_page(path: str, one: Map, title: str, color: str | None) -> None:
+    """The page that `view` serves, in one file."""
+    from pixelsne.viewer.export import standalone  # noqa: PLC0415 - not for those who draw
+    from pixelsne.viewer.layout import page_of  # noqa: PLC0415
+
+    with created(Path(path)) as file:
+        file.write(standalone(page_of(one, title, color)).encode())
+
+
 def run(given: dict[str, Any]) -> None:
     path = Path(given["map_path"])
-    check_output(given["output"], (path,), PICTURES)
+    check_output(given["output"], (path,), PICTURES + PAGES)
     one = read_map(path)
     label = one.about.get("label")
     color = given["color"] or (None if given["density"] else label)
     known = [] if one.others is None else one.others.column_names
     if color is not None and color not in known:
         raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
+    if Path(given["output"]).suffix.lower() in PAGES:
+        write_page(given["output"], one, given["title"] or path.name, color)
+        return
     column = None if color is None else one.others.column(color)
     draw(given["output"], one.pixels, one.resolution, column, color or "", look_of(given, label=color == label))

@@ -1,0 +1,102 @@
+"""`pixelsne view`: a map in the browser, finished or on its way."""
+
+import io
+import threading
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from pixelsne.arrays import AnyArray
+from pixelsne.commands.embed import Given, check_paths, make_model, read, write_results
+from pixelsne.commands.interrupts import Stopped
+from pixelsne.commands.talk import Talk
+from pixelsne.estimator import PixelSNE
+from pixelsne.files.read_map import read_map
+from pixelsne.files.source import Source
+from pixelsne.files.write_embedding import WRITERS, Map
+from pixelsne.viewer import make_server, snapshots_of
+from pixelsne.viewer.layout import Page, columns_of, page_of
+from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.security import Secrets
+
+if TYPE_CHECKING:
+    from pixelsne.viewer.server import Server
+
+
+def run(given: Given) -> None:
+    talk = Talk(given["quiet"], progress=True)
+    with ExitStack() as stack:
+        talk.warnings_as_lines(stack)
+        server = live_server(given, talk) if given["live"] else finished_server(given)
+        stack.callback(server.close)
+        server.start()
+        if server.live is not None:
+            server.live.start()
+        click.echo(server.address)
+        talk.say("open this address in a browser on this machine; Ctrl-C ends")
+        if given["browser"]:
+            webbrowser.open(server.address)
+        try:
+            threading.Event().wait()
+        except Stopped:
+            talk.say("closed")
+            raise
+
+
+def finished_server(given: Given) -> "Server":
+    one = read_map(given["path"])
+    page = page_of(one, Path(given["path"]).name, given["label"])
+    return serve(given, page, None, lambda: one)
+
+
+def serve(given: Given, page: Page, live: LiveRun | None, current: Any) -> "Server":
+    """With one port, one key: a page that was open before finds its server again."""
+    keys = Secrets.kept(given["port"]) if given["port"] else Secrets()
+    return make_server(
+        page, live, lambda rows, kind: written(current(), rows, kind), given["host"], given["port"], keys
+    )
+
+
+def written(one: Map, rows: AnyArray | None, kind: str) -> bytes:
+    """A map, or some rows of it, as a file."""
+    if rows is not None:
+        others = None if one.others is None else one.others.take(rows)
+        one = Map(one.placed[rows], one.resolution, others, one.about)
+    file = io.BytesIO()
+    WRITERS[f".{kind}"](file, one)
+    return file.getvalue()
+
+
+def live_server(given: Given, talk: Talk) -> "Server":
+    given = given | {"input_path": given["path"], "output": given["output"] or ""}
+    if given["output"]:
+        check_paths(given)
+    model = make_model(given)
+    source = read(given, model, talk)
+    settings = model.start(source.values).settings
+    columns = columns_of(source.others)
+    color = given["label"] or next((column.name for column in columns if column.kind != "text"), None)
+    page = Page(Path(given["path"]).name, settings.resolution, len(source), columns, b"", color)
+
+    def finish() -> str:
+        if given["output"]:
+            write_results(given, model, source)
+            talk.say(f"the map is in {given['output']}")
+        return str(model.stopped_by_)
+
+    live = LiveRun(snapshots_of(model, source.values), settings.max_iter, finish)
+    return serve(given, page, live, lambda: current_map(model, source, live, settings.resolution))
+
+
+def current_map(model: PixelSNE, source: Source, live: LiveRun, resolution: tuple[int, int]) -> Map:
+    """The finished one, or what the pages see."""
+    if hasattr(model, "embedding_"):
+        return Map(model.embedding_, resolution, source.others)
+    places = live.places()
+    if places is None:
+        raise ValueError("there is no map yet")
+    return Map(places * np.array(resolution, dtype=np.float32), resolution, source.others)

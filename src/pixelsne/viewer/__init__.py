@@ -1,0 +1,159 @@
+"""A map in the browser: `show` a finished one, `watch` one that forms.
+
+>>> from pixelsne import viewer
+>>> view = viewer.show(model, columns={"label": labels})    # doctest: +SKIP
+>>> view.selection                                          # doctest: +SKIP
+"""
+
+import html
+import webbrowser
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from pixelsne.descent import Snapshot
+from pixelsne.viewer.export import standalone, title_of
+from pixelsne.viewer.layout import Page, as_steps, column_of, page_of
+from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.security import Secrets
+
+if TYPE_CHECKING:
+    from pixelsne.estimator import PixelSNE
+    from pixelsne.viewer.server import Server
+
+FRAME_HEIGHT = 560  # pixels, in a notebook
+
+
+class View:
+    """A page that is being shown; `close` ends it."""
+
+    def __init__(self, server: "Server") -> None:
+        self._server = server
+
+    @property
+    def address(self) -> str:
+        """To be opened in a browser on this machine; it holds the key, so keep it to yourself."""
+        return self._server.address
+
+    @property
+    def selection(self) -> Any:
+        """(m) whole numbers: rows that are selected on the page now."""
+        return self._server.selection
+
+    def close(self) -> None:
+        self._server.close()
+
+    def wait(self) -> None:
+        """Until the run on the page is over."""
+        if self._server.live is not None:
+            self._server.live.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _repr_html_(self) -> str:
+        """In a notebook, the page itself in a frame that can reach nothing."""
+        if self._server.live is not None:
+            link = html.escape(self.address)
+            return f'<a href="{link}" target="_blank" rel="noopener noreferrer">the live page</a>'
+        return framed(self._server.page)
+
+
+def framed(page: Page) -> str:
+    content = html.escape(standalone(page))
+    return (
+        f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{content}" '
+        f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
+    )
+
+
+def show(
+    map_or_model: "PixelSNE | str | Path",
+    *,
+    columns: Mapping[str, Any] | None = None,
+    color: str | None = None,
+    title: str | None = None,
+    open_browser: bool = True,
+    port: int = 0,
+) -> View:
+    """Serves a finished map: a fitted model, with columns by name, or a file that `pixelsne embed` wrote."""
+    page = page_to_show(map_or_model, columns, color, title)
+    return serve(page, None, open_browser=open_browser, port=port)
+
+
+def page_to_show(
+    map_or_model: Any, columns: Mapping[str, Any] | None = None, color: str | None = None, title: str | None = None
+) -> Page:
+    if isinstance(map_or_model, str | Path):
+        from pixelsne.files.read_map import read_map  # noqa: PLC0415 - slow to import
+
+        return page_of(read_map(map_or_model), title or title_of(str(map_or_model)), color)
+    model = map_or_model
+    described = described_columns(columns, len(model.embedding_))
+    chosen = color or next((one.name for one in described if one.kind != "text"), None)
+    places = as_steps(model.embedding_, model.screen_.resolution)
+    about = {"kl_divergence": model.kl_divergence_, "iterations": model.n_iter_}
+    return Page(title or "map", model.screen_.resolution, len(model.embedding_), described, places, chosen, about)
+
+
+def described_columns(columns: Mapping[str, Any] | None, n: int) -> tuple[Any, ...]:
+    made = []
+    for name, values in (columns or {}).items():
+        array = values if hasattr(values, "combine_chunks") else np.asarray(values)
+        if len(array) != n:
+            raise ValueError(f"columns[{name!r}] has {len(array)} values, the map {n} points")
+        made.append(column_of(name, array))
+    return tuple(made)
+
+
+def watch(
+    model: "PixelSNE",
+    X: Any,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    color: str | None = None,
+    title: str = "map",
+    open_browser: bool = True,
+    port: int = 0,
+    keys: Secrets | None = None,
+) -> View:
+    """Fits the model while its map forms on a page, where the run can be paused and stopped; `View.wait` waits."""
+    from pixelsne.settings import check_resolution  # noqa: PLC0415
+
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    described = described_columns(columns, n)
+    chosen = color or next((one.name for one in described if one.kind != "text"), None)
+    page = Page(title, check_resolution(model.resolution), n, described, b"", chosen)
+    live = LiveRun(snapshots_of(model, X), model.max_iter, lambda: str(model.stopped_by_))
+    return serve(page, live, open_browser=open_browser, port=port, keys=keys)
+
+
+def snapshots_of(model: "PixelSNE", X: Any) -> Generator[Snapshot, None, None]:
+    yield from model.iter_fit(X)
+
+
+def serve(page: Page, live: LiveRun | None, *, open_browser: bool, port: int, keys: Secrets | None = None) -> View:
+    server = make_server(page, live, port=port, keys=keys)
+    server.start()
+    if live is not None:
+        live.start()
+    if open_browser:
+        webbrowser.open(server.address)
+    return View(server)
+
+
+def make_server(*arguments: Any, **options: Any) -> "Server":
+    """A page in a file needs no server, and nobody who makes one its libraries."""
+    try:
+        from pixelsne.viewer.server import Server  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ValueError(f"the live page needs {error.name}: pip install 'pixelsne[viewer]'") from None
+    return Server(*arguments, **options)
+
+
+__all__ = ["View", "show", "watch"]

@@ -1,0 +1,142 @@
+"""How a map travels to the page: the same bytes from a live server and from an exported file.
+
+A manifest says what there is; every array is a part of its own, little-endian, in the order of the rows.
+
+    positions   (n, 2) uint16: place * 65536 / resolution, so that zooming finds detail between pixels
+    category    (n) uint8, uint16 or uint32: which of the manifest's names; the last code stands for no value
+    number      (n) float32, NaN for no value
+    text        (n + 1) uint32, where each row's UTF-8 begins, then all of it
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pixelsne.arrays import AnyArray, Placed, Positions
+from pixelsne.coloring import as_numbers, encode, has_few
+from pixelsne.files.write_embedding import Map
+from pixelsne.screen import Screen
+
+STEPS = 65_536  # of a coordinate
+
+# Words of which there are more than this, and more than a tenth as many as rows, are texts and not categories.
+MOST_CATEGORIES = 5_000
+SHARE_OF_ROWS = 0.1
+LONGEST_NAME = 200  # characters of a category
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: str  # "category", "number" or "text"
+    content: bytes
+    names: tuple[str, ...] = ()  # of categories
+
+    def described(self) -> dict[str, Any]:
+        return {"name": self.name, "kind": self.kind, "names": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that a page shows of one map."""
+
+    title: str
+    resolution: tuple[int, int]
+    n: int
+    columns: tuple[Column, ...] = ()
+    positions: bytes = b""  # none yet while a run prepares
+    color: str | None = None  # the column that colors the map at first
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def manifest(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "resolution": list(self.resolution),
+            "n": self.n,
+            "columns": [column.described() for column in self.columns],
+            "color": self.color,
+            "about": self.about,
+        }
+
+    def parts(self) -> dict[str, bytes]:
+        """By name: "positions", "column0", "column1", ..."""
+        return {"positions": self.positions} | {
+            f"column{place}": column.content for place, column in enumerate(self.columns)
+        }
+
+
+def as_steps(placed: Placed, resolution: tuple[int, int]) -> bytes:
+    scaled = placed * (np.float32(STEPS) / np.array(resolution, dtype=np.float32))
+    return np.minimum(scaled, STEPS - 1).astype("<u2").tobytes()
+
+
+def frame_of(positions: Positions, screen: Screen) -> bytes:
+    """The same of a map on its way."""
+    scale = STEPS / (np.array(screen.unit_per_pixel) * screen.resolution)
+    origin = np.array(screen.origin)
+    steps = positions * scale.astype(np.float32) - (origin * scale).astype(np.float32)
+    return np.clip(steps, 0, STEPS - 1).astype("<u2").tobytes()
+
+
+def column_of(name: str, values: Any) -> Column:
+    """values: an array, or a column of a pyarrow table."""
+    numbers = as_numbers(values)
+    if numbers is not None and not has_few(numbers):
+        return Column(name, "number", numbers.astype("<f4").tobytes())
+    names, codes = encode(values)
+    if len(names) > max(MOST_CATEGORIES, SHARE_OF_ROWS * len(codes)) or is_prose(names):
+        return Column(name, "text", text_bytes([names[code] if code >= 0 else "" for code in codes]))
+    return Column(name, "category", code_bytes(codes, len(names)), tuple(names))
+
+
+def is_prose(names: list[str]) -> bool:
+    """Words too long for a legend."""
+    return bool(names) and float(np.median([len(name) for name in names])) > LONGEST_NAME
+
+
+def code_bytes(codes: AnyArray, number: int) -> bytes:
+    kind = "<u1" if number < 2**8 else "<u2" if number < 2**16 else "<u4"
+    return np.where(codes < 0, number, codes).astype(kind).tobytes()
+
+
+def text_bytes(rows: list[str]) -> bytes:
+    encoded = [row.encode("utf-8", "replace") for row in rows]
+    begins = np.zeros(len(rows) + 1, dtype=np.uint64)
+    np.cumsum([len(row) for row in encoded], out=begins[1:])
+    if begins[-1] >= 2**32:
+        raise ValueError("texts of more than 4 GB cannot be shown; leave that column out")
+    return begins.astype("<u4").tobytes() + b"".join(encoded)
+
+
+def page_of(one: Map, title: str, color: str | None = None) -> Page:
+    """Of a map that is finished."""
+    columns = columns_of(one.others)
+    told = color or one.about.get("label")
+    chosen = next(
+        (column.name for column in columns if column.name == told or (told is None and column.kind != "text")), None
+    )
+    return Page(
+        title=title,
+        resolution=one.resolution,
+        n=len(one.placed),
+        columns=columns,
+        positions=as_steps(one.placed, one.resolution),
+        color=chosen,
+        about={name: one.about[name] for name in ("kl_divergence", "iterations", "seed") if name in one.about},
+    )
+
+
+def columns_of(others: Any) -> tuple[Column, ...]:
+    """Of a table of pyarrow, or None."""
+    if others is None:
+        return ()
+    pairs = zip(others.column_names, others.columns, strict=True)
+    return tuple(column_of(name, column) for name, column in pairs if is_shown(column))
+
+
+def is_shown(column: Any) -> bool:
+    """Lists and the like have no place on a page."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    return not pa.types.is_nested(column.type) and not pa.types.is_binary(column.type)

@@ -1,0 +1,113 @@
+// Where the map comes from: a server, or the file itself. Both have the same parts.
+
+/**
+ * @typedef {{name: string, kind: "category" | "number" | "text", names: string[]}} ColumnAbout
+ * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnAbout[], color: string | null,
+ *   about: Record<string, number>, live: boolean, server: boolean}} Manifest
+ * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
+ */
+
+/** @type {Source} */
+const served = {
+  async manifest() {
+    const answer = await fetch("/data/manifest");
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  },
+  async part(name) {
+    const answer = await fetch(`/data/${name}`);
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.arrayBuffer();
+  },
+};
+
+/**
+ * The content of a script element that is no script: gzip in base64.
+ * @param {string} id
+ * @returns {Promise<ArrayBuffer>}
+ */
+async function embeddedPart(id) {
+  const element = document.getElementById(`part-${id}`);
+  if (element === null) throw new Error(`this file has no ${id}; it is damaged`);
+  const text = atob(element.textContent ?? "");
+  const bytes = new Uint8Array(text.length);
+  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
+  element.remove(); // once is enough, and memory is dear
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(unpacked).arrayBuffer();
+}
+
+/** @type {Source} */
+const embedded = {
+  async manifest() {
+    return JSON.parse(new TextDecoder().decode(await embeddedPart("manifest")));
+  },
+  part: embeddedPart,
+};
+
+/** @returns {Source} */
+export function openSource() {
+  return document.getElementById("part-manifest") === null ? served : embedded;
+}
+
+/** One column, fetched when somebody first looks at it. */
+export class Column {
+  /**
+   * @param {Source} source
+   * @param {ColumnAbout} about
+   * @param {number} place
+   * @param {number} n
+   */
+  constructor(source, about, place, n) {
+    this.about = about;
+    this.n = n;
+    /** @type {Uint8Array | Uint16Array | Uint32Array} */
+    this.codes = new Uint8Array(0);
+    /** @type {Float32Array} */
+    this.numbers = new Float32Array(0);
+    /** @type {Uint32Array} */
+    this.begins = new Uint32Array(0);
+    /** @type {Uint8Array} */
+    this.text = new Uint8Array(0);
+    this.isLoaded = false;
+    this._load = () => source.part(`column${place}`);
+    /** @type {Promise<void> | null} */
+    this._loading = null;
+    this._decoder = new TextDecoder();
+  }
+
+  /** @returns {Promise<void>} */
+  load() {
+    this._loading ??= this._load().then((content) => this._take(content));
+    return this._loading;
+  }
+
+  /** @param {ArrayBuffer} content */
+  _take(content) {
+    const { kind, names } = this.about;
+    if (kind === "number") {
+      this.numbers = new Float32Array(content);
+    } else if (kind === "text") {
+      this.begins = new Uint32Array(content, 0, this.n + 1);
+      this.text = new Uint8Array(content, 4 * (this.n + 1));
+    } else {
+      const kinds = names.length < 256 ? Uint8Array : names.length < 65536 ? Uint16Array : Uint32Array;
+      this.codes = new kinds(content);
+    }
+    this.isLoaded = true;
+  }
+
+  /**
+   * What a row has in this column, in words.
+   * @param {number} row
+   */
+  words(row) {
+    if (!this.isLoaded) return "…";
+    if (this.about.kind === "category") return this.about.names[this.codes[row]] ?? "";
+    if (this.about.kind === "text") {
+      return this._decoder.decode(this.text.subarray(this.begins[row], this.begins[row + 1]));
+    }
+    const number = this.numbers[row];
+    return Number.isNaN(number) ? "" : String(Number(number.toPrecision(7)));
+  }
+}

@@ -1,0 +1,90 @@
+// Names of categories where most of their points are, giving way to each other.
+
+import { css } from "./colors.js";
+import { STEPS } from "./scene.js";
+
+const CELLS = 64; // a side, of the grid in which the densest spot is looked for
+const AROUND = 3; // cells to each side that belong to a spot
+const MOST = 30;
+
+/**
+ * For each entry, the middle of its densest neighborhood, in steps.
+ * @param {import("./scene.js").Scene} scene
+ * @param {import("./colors.js").Coloring} coloring
+ * @returns {{name: string, color: string, x: number, y: number, count: number}[]}
+ */
+export function findLabels(scene, coloring) {
+  const { group } = coloring;
+  if (coloring.kind !== "category" || group === null) return [];
+  const number = coloring.entries.length;
+  const counts = new Uint32Array(number * CELLS * CELLS);
+  const cellOf = (/** @type {number} */ row) => ((scene.to[2 * row + 1] * CELLS) >> 16) * CELLS + ((scene.to[2 * row] * CELLS) >> 16);
+  for (let row = 0; row < scene.n; row++) counts[group[row] * CELLS * CELLS + cellOf(row)]++;
+  const peaks = Array.from({ length: number }, (_, entry) => peakOf(counts.subarray(entry * CELLS * CELLS, (entry + 1) * CELLS * CELLS)));
+  const sums = Array.from({ length: number }, () => [0, 0, 0]);
+  for (let row = 0; row < scene.n; row++) {
+    const entry = group[row];
+    const cell = cellOf(row);
+    const near = Math.abs((cell % CELLS) - (peaks[entry] % CELLS)) <= AROUND && Math.abs(Math.floor(cell / CELLS) - Math.floor(peaks[entry] / CELLS)) <= AROUND;
+    if (near) {
+      sums[entry][0] += scene.to[2 * row];
+      sums[entry][1] += scene.to[2 * row + 1];
+      sums[entry][2]++;
+    }
+  }
+  return coloring.entries
+    .map((entry, place) => ({ entry, sum: sums[place] }))
+    .filter(({ entry, sum }) => !entry.isRest && sum[2] > 0)
+    .map(({ entry, sum }) => ({ name: entry.name, color: css(entry.color), x: sum[0] / sum[2], y: sum[1] / sum[2], count: entry.count }))
+    .sort((first, second) => second.count - first.count)
+    .slice(0, MOST);
+}
+
+/**
+ * The cell with the most points around it.
+ * @param {Uint32Array} counts
+ */
+function peakOf(counts) {
+  const sums = new Uint32Array(CELLS * CELLS); // along rows, then along columns
+  for (let cell = 0; cell < counts.length; cell++) {
+    if (counts[cell] === 0) continue;
+    const column = cell % CELLS;
+    for (let near = Math.max(0, column - AROUND); near <= Math.min(CELLS - 1, column + AROUND); near++) sums[cell - column + near] += counts[cell];
+  }
+  let [best, most] = [0, 0];
+  for (let cell = 0; cell < sums.length; cell++) {
+    let sum = 0;
+    for (let step = -AROUND; step <= AROUND; step++) sum += sums[cell + step * CELLS] ?? 0;
+    if (sum > most) [best, most] = [cell, sum];
+  }
+  return best;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {ReturnType<typeof findLabels>} labels
+ * @param {import("./scene.js").Scene} scene
+ * @param {import("./camera.js").Camera} camera
+ */
+export function drawLabels(context, labels, scene, camera) {
+  const size = Math.min(22, Math.max(13, 20 / camera.zoom ** 0.25));
+  context.font = `600 ${size}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.lineJoin = "round";
+  /** @type {[number, number, number, number][]} */
+  const taken = [];
+  for (const label of labels) {
+    const [x, y] = camera.toScreen((label.x * scene.resolution[0]) / STEPS, (label.y * scene.resolution[1]) / STEPS);
+    const words = label.name.length > 40 ? `${label.name.slice(0, 39)}…` : label.name;
+    const half = context.measureText(words).width / 2 + 4;
+    const isTaken = taken.some(([left, top, right, bottom]) => x + half > left && x - half < right && y + size / 2 > top && y - size / 2 < bottom);
+    if (isTaken || x + half < 0 || x - half > camera.width || y < 0 || y > camera.height) continue;
+    taken.push([x - half, y - size / 2, x + half, y + size / 2]);
+    context.lineWidth = 4;
+    context.strokeStyle = scene.dark ? "rgba(18, 18, 23, 0.85)" : "rgba(255, 255, 255, 0.85)";
+    context.strokeText(words, x, y);
+    context.fillStyle = scene.dark ? "#f2f2f2" : "#1d1d22";
+    context.fillText(words, x, y);
+  }
+}

@@ -1,0 +1,96 @@
+// All points without a graphics processor: pixels written one by one.
+
+import { STEPS, sizeOnScreen } from "./scene.js";
+
+/**
+ * The pixels a dot covers and how much, 0 to 256, row by row around its center.
+ * @param {number} size pixels across
+ */
+function stampOf(size) {
+  if (size < 1.5) return { across: [0], down: [0], cover: [256] };
+  const reach = Math.ceil(size / 2);
+  const stamp = { across: /** @type {number[]} */ ([]), down: /** @type {number[]} */ ([]), cover: /** @type {number[]} */ ([]) };
+  for (let down = -reach; down <= reach; down++) {
+    for (let across = -reach; across <= reach; across++) {
+      const cover = Math.min(1, Math.max(0, size / 2 + 0.5 - Math.hypot(across, down)));
+      if (cover > 0.02) {
+        stamp.across.push(across);
+        stamp.down.push(down);
+        stamp.cover.push(Math.round(256 * cover));
+      }
+    }
+  }
+  return stamp;
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @returns {import("./scene.js").Drawer}
+ */
+export function canvasDrawer(canvas) {
+  const context = canvas.getContext("2d", { alpha: false });
+  if (context === null) throw new Error("this browser cannot draw");
+  /** @type {ImageData | null} */
+  let image = null;
+
+  return {
+    name: "canvas",
+    canvas,
+    draw(scene, camera, glided, most) {
+      const { width, height } = canvas;
+      if (image === null || image.width !== width || image.height !== height) image = context.createImageData(width, height);
+      const pixels = new Uint32Array(image.data.buffer);
+      pixels.fill(scene.dark ? 0xff171212 : 0xffffffff);
+      const ratio = width / camera.width;
+      const stamp = stampOf(sizeOnScreen(scene, camera) * ratio);
+      paint(pixels, width, height, scene, camera, ratio, glided, Math.min(most, scene.n), stamp);
+      context.putImageData(image, 0, 0);
+    },
+  };
+}
+
+/**
+ * @param {Uint32Array} pixels
+ * @param {number} width
+ * @param {number} height
+ * @param {import("./scene.js").Scene} scene
+ * @param {import("./camera.js").Camera} camera
+ * @param {number} ratio
+ * @param {number} glided
+ * @param {number} most
+ * @param {{across: number[], down: number[], cover: number[]}} stamp
+ */
+function paint(pixels, width, height, scene, camera, ratio, glided, most, stamp) {
+  const [x, y] = camera.toScreen(0, 0);
+  const [across, down] = scene.resolution;
+  const [scaleX, scaleY] = [(across * camera.scale * ratio) / STEPS, (down * camera.scale * ratio) / STEPS];
+  const [shiftX, shiftY] = [x * ratio, y * ratio];
+  const colors = new Uint32Array(scene.colors.buffer, scene.colors.byteOffset, scene.n);
+  const opacity = Math.round(scene.opacity * 256);
+  const { from, to, order } = scene;
+  const count = stamp.cover.length;
+  for (let drawn = 0; drawn < most; drawn++) {
+    const row = order[drawn];
+    const color = colors[row];
+    const shown = color >>> 24;
+    if (shown === 0) continue;
+    const stepX = glided === 1 ? to[2 * row] : from[2 * row] + (to[2 * row] - from[2 * row]) * glided;
+    const stepY = glided === 1 ? to[2 * row + 1] : from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * glided;
+    const left = (stepX * scaleX + shiftX) | 0;
+    const top = (stepY * scaleY + shiftY) | 0;
+    if (left < -20 || top < -20 || left >= width + 20 || top >= height + 20) continue;
+    const alpha = (opacity * (shown + 1)) >> 8;
+    for (let part = 0; part < count; part++) {
+      const px = left + stamp.across[part];
+      const py = top + stamp.down[part];
+      if (px < 0 || py < 0 || px >= width || py >= height) continue;
+      const place = py * width + px;
+      const under = pixels[place];
+      const weight = (alpha * stamp.cover[part]) >> 8;
+      // Red and blue in one multiplication, green in another.
+      const redBlue = ((under & 0xff00ff) * (256 - weight) + (color & 0xff00ff) * weight) >>> 8;
+      const green = ((under & 0x00ff00) * (256 - weight) + (color & 0x00ff00) * weight) >>> 8;
+      pixels[place] = (0xff000000 | (redBlue & 0xff00ff) | (green & 0x00ff00)) >>> 0;
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// Which rows are chosen: by a box, a lasso, or words.
+
+import { STEPS } from "./scene.js";
+
+/** @typedef {"new" | "add" | "subtract"} How */
+
+export class Selection {
+  /**
+   * @param {number} n
+   * @param {() => void} changed
+   */
+  constructor(n, changed) {
+    this.chosen = new Uint8Array(n);
+    this.count = 0;
+    this.changed = changed;
+  }
+
+  /**
+   * @param {Iterable<number>} rows
+   * @param {How} how
+   */
+  take(rows, how) {
+    if (how === "new") this.chosen.fill(0);
+    for (const row of rows) this.chosen[row] = how === "subtract" ? 0 : 1;
+    this.count = this.chosen.reduce((sum, one) => sum + one, 0);
+    this.changed();
+  }
+
+  clear() {
+    this.take([], "new");
+  }
+
+  /** @returns {Uint32Array<ArrayBuffer>} ascending */
+  rows() {
+    const rows = new Uint32Array(this.count);
+    let place = 0;
+    for (let row = 0; row < this.chosen.length; row++) if (this.chosen[row]) rows[place++] = row;
+    return rows;
+  }
+}
+
+/**
+ * Shown rows within a closed line on the screen.
+ * @param {import("./picking.js").Grid} grid
+ * @param {import("./camera.js").Camera} camera
+ * @param {[number, number][]} line CSS pixels
+ */
+export function rowsWithin(grid, camera, line) {
+  const { scene } = grid;
+  const corners = line.map(([x, y]) => {
+    const [mapX, mapY] = camera.toMap(x, y);
+    return [(mapX * STEPS) / scene.resolution[0], (mapY * STEPS) / scene.resolution[1]];
+  });
+  const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
+  /** @type {number[]} */
+  const rows = [];
+  grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (row) => {
+    if (scene.colors[4 * row + 3] !== 0 && isWithin(corners, scene.to[2 * row], scene.to[2 * row + 1])) rows.push(row);
+  });
+  return rows;
+}
+
+/**
+ * By how often a ray to the right crosses the line.
+ * @param {number[][]} corners
+ * @param {number} x
+ * @param {number} y
+ */
+function isWithin(corners, x, y) {
+  let inside = false;
+  for (let place = 0, last = corners.length - 1; place < corners.length; last = place++) {
+    const [[x1, y1], [x2, y2]] = [corners[place], corners[last]];
+    if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside;
+  }
+  return inside;
+}
+
+/**
+ * Box and lasso, drawn with a pointer.
+ * @param {HTMLElement} surface
+ * @param {() => "pan" | "box" | "lasso"} tool
+ * @param {(line: [number, number][]) => void} drawn while it is drawn
+ * @param {(line: [number, number][], how: How) => void} done
+ * @returns {(event: PointerEvent) => boolean} whether a pointer that goes down belongs here
+ */
+export function holdLasso(surface, tool, drawn, done) {
+  /** @type {[number, number][]} */
+  let line = [];
+  /** @type {"box" | "lasso"} */
+  let shape = "lasso";
+  let pointer = -1;
+
+  const isOurs = (/** @type {PointerEvent} */ event) => event.pointerType !== "touch" ? tool() !== "pan" || event.shiftKey : tool() !== "pan";
+  surface.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || pointer !== -1 || !isOurs(event)) return;
+    pointer = event.pointerId;
+    surface.setPointerCapture(pointer);
+    shape = tool() === "lasso" ? "lasso" : "box";
+    line = [[event.offsetX, event.offsetY]];
+  });
+  surface.addEventListener("pointermove", (event) => {
+    if (event.pointerId !== pointer) return;
+    const [x, y] = [event.offsetX, event.offsetY];
+    if (shape === "lasso") line.push([x, y]);
+    else line = [line[0], [x, line[0][1]], [x, y], [line[0][0], y]];
+    drawn(line);
+  });
+  const finish = (/** @type {PointerEvent} */ event) => {
+    if (event.pointerId !== pointer) return;
+    pointer = -1;
+    drawn([]);
+    const how = event.altKey ? "subtract" : event.ctrlKey || event.metaKey ? "add" : "new";
+    if (line.length > 2) done(line, how);
+  };
+  surface.addEventListener("pointerup", finish);
+  surface.addEventListener("pointercancel", (event) => {
+    if (event.pointerId !== pointer) return;
+    pointer = -1;
+    drawn([]);
+  });
+  return isOurs;
+}

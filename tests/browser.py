@@ -1,0 +1,71 @@
+"""A real Chromium for the tests of the page; without one they are skipped, but never where CI runs."""
+
+import os
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = (
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DRAWING = {
+    "canvas": ("--disable-gpu", "--disable-3d-apis"),
+    "webgl": ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+}
+
+
+def program():
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        if os.environ.get("PIXELSNE_CI"):
+            pytest.fail("CI has no Chromium")
+        pytest.skip("no Chromium on this machine; Debian's package is called chromium")
+    return found
+
+
+@contextmanager
+def launched(drawing):
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - slow to import
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program(), args=[*QUIET, *DRAWING[drawing]])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watched:
+    """A page, and everything that went wrong on it."""
+
+    def __init__(self, browser, width=1100, height=760, **options):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, accept_downloads=True, **options
+        )
+        self.page = self.context.new_page()
+        self.errors = []
+        self.requests = []
+        self.dialogs = []
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+
+    def _note(self, message):
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def open(self, address):
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-ready]", timeout=60_000)
+        return self.page
+
+    def close(self):
+        self.context.close()

@@ -1,0 +1,203 @@
+"""What travels to the page, byte by byte; and the commands that send it."""
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pixelsne import PixelSNE, viewer
+from pixelsne.files.read_map import read_map
+from pixelsne.files.write_embedding import Map
+from pixelsne.screen import Screen
+from pixelsne.viewer.layout import STEPS, as_steps, code_bytes, column_of, columns_of, frame_of, page_of
+
+
+def test_places_keep_what_lies_between_pixels():
+    placed = np.array([[0, 0], [0.5, 0.25], [99.999, 49.999]], dtype=np.float32)
+    steps = np.frombuffer(as_steps(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
+    np.testing.assert_allclose(steps / STEPS * [100, 50], placed, atol=100 / STEPS)
+    assert steps.max() == STEPS - 1
+
+
+def test_a_frame_is_where_the_screen_says(random):
+    positions = random.normal(0, 30, (1000, 2)).astype(np.float32)
+    bounds = (*positions.min(axis=0).tolist(), *positions.max(axis=0).tolist())
+    for aspect in ("fill", "equal"):
+        screen = Screen.around(bounds, (640, 480), aspect)
+        frame = np.frombuffer(frame_of(positions, screen), dtype="<u2").astype(int)
+        expected = np.frombuffer(as_steps(screen.place(positions), (640, 480)), dtype="<u2").astype(int)
+        assert np.abs(frame - expected).max() <= 1
+
+
+def test_numbers():
+    column = column_of("a", np.append(np.arange(99) / 7, np.nan))
+    assert column.kind == "number"
+    found = np.frombuffer(column.content, dtype="<f4")
+    np.testing.assert_allclose(found[:-1], np.arange(99) / 7, rtol=1e-6)
+    assert np.isnan(found[-1])
+
+
+@pytest.mark.parametrize(("number", "kind"), [(3, "<u1"), (300, "<u2")])
+def test_categories(number, kind):
+    values = np.array([f"name {place}" for place in np.arange(2 * number) % number])
+    column = column_of("a", values)
+    assert column.kind == "category"
+    codes = np.frombuffer(column.content, dtype=kind)
+    assert [column.names[code] for code in codes[:50]] == values[:50].tolist()
+
+
+def test_many_categories_have_wide_codes():
+    codes = np.array([0, -1, 69_999])
+    assert np.frombuffer(code_bytes(codes, 70_000), dtype="<u4").tolist() == [0, 70_000, 69_999]
+
+
+def test_missing_words_have_the_last_code():
+    column = column_of("a", pa.chunked_array([["x", None, "y"]]))
+    assert np.frombuffer(column.content, dtype="<u1").tolist() == [0, 2, 1]
+
+
+def test_texts():
+    words = [f"sentence {place} ü \U0001f600" for place in range(6000)]
+    column = column_of("a", pa.chunked_array([words]))
+    assert column.kind == "text"
+    begins = np.frombuffer(column.content, dtype="<u4", count=6001)
+    text = column.content[4 * 6001 :]
+    assert [text[begins[row] : begins[row + 1]].decode() for row in (0, 5, 5999)] == [words[0], words[5], words[5999]]
+
+
+def test_long_words_are_texts():
+    assert column_of("a", np.array(["prose " * 100, "more " * 100] * 5)).kind == "text"
+
+
+def test_lists_and_bytes_stay_at_home():
+    table = pa.table({"a": [[1.0], [2.0]], "b": [b"x", b"y"], "c": ["x", "y"]})
+    assert [column.name for column in columns_of(table)] == ["c"]
+    assert columns_of(None) == ()
+
+
+def test_the_page_of_a_map_begins_with_its_label():
+    placed = np.zeros((4, 2), dtype=np.float32)
+    table = pa.table({"id": ["a", "b", "c", "d"], "kind": ["x", "y", "x", "y"]})
+    assert page_of(Map(placed, (9, 9), table, {"label": "kind"}), "t").color == "kind"
+    assert page_of(Map(placed, (9, 9), table), "t").color == "id"
+    assert page_of(Map(placed, (9, 9), table), "t", "kind").color == "kind"
+    assert page_of(Map(placed, (9, 9)), "t").color is None
+
+
+def test_a_model_is_shown(clusters):
+    model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
+    with viewer.show(model, columns={"place": np.arange(600)}, open_browser=False) as view:
+        page = view._server.page
+        assert page.n == 600
+        assert page.color == "place"
+        assert len(view.selection) == 0
+        assert page.positions == as_steps(model.embedding_, (1024, 1024))
+        assert "token=" in view.address
+    with pytest.raises(ValueError, match=r"columns\['place'\] has 3 values, the map 600 points"):
+        viewer.show(model, columns={"place": [1, 2, 3]}, open_browser=False)
+
+
+def test_the_server_is_an_extra(monkeypatch, clusters):
+    model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
+    monkeypatch.setitem(sys.modules, "pixelsne.viewer.server", None)
+    with pytest.raises(ValueError, match=r"pip install 'pixelsne\[viewer\]'"):
+        viewer.show(model, open_browser=False)
+
+
+# `pixelsne view`
+
+
+@pytest.fixture
+def cells(tmp_path, digits):
+    path = tmp_path / "cells.parquet"
+    columns = {f"p{place}": column for place, column in enumerate(digits[0][:400].T)}
+    pq.write_table(pa.table(columns | {"kind": [f"digit {label}" for label in digits[1][:400]]}), path)
+    return path
+
+
+def start(*arguments):
+    command = [sys.executable, "-m", "pixelsne", "view", *map(str, arguments), "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().strip()
+
+
+@contextmanager
+def entered(address):
+    """A cookie for the token, as the page gets it."""
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+    origin = {"Origin": f"http://{parts.netloc}"}
+    connection.request("POST", "/enter", parts.fragment.removeprefix("token="), origin)
+    answer = connection.getresponse()
+    answer.read()
+    yield connection, {"Cookie": answer.getheader("Set-Cookie").partition(";")[0], **origin}
+    connection.close()
+
+
+def fetch(connection, path, headers, method="GET"):
+    connection.request(method, path, None, headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_map_is_served_until_somebody_ends_it(number, code, tmp_path):
+    placed = np.random.default_rng(0).uniform(0, 100, (20, 2))
+    pq.write_table(pa.table({"x": placed[:, 0], "y": placed[:, 1], "kind": ["a", "b"] * 10}), tmp_path / "map.parquet")
+    process, address = start(tmp_path / "map.parquet")
+    with entered(address) as (connection, headers):
+        check_map(connection, headers)
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == code
+    assert urlsplit(address).fragment not in said
+
+
+def check_map(connection, headers):
+    manifest = json.loads(fetch(connection, "/data/manifest", headers)[1])
+    assert manifest["title"] == "map.parquet"
+    assert manifest["n"] == 20
+    assert not manifest["live"]
+    assert fetch(connection, "/run/stop", headers, "POST")[0] == 404
+    status, content = fetch(connection, "/map.csv", headers)
+    assert status == 200
+    assert content.startswith(b'"x","y"')
+
+
+def test_a_run_is_served_and_its_map_written(cells, tmp_path):
+    output = tmp_path / "out" / "map.parquet"
+    process, address = start("--live", cells, "-o", output, "--label", "kind", "--perplexity", "10", "--max-iter", "60")
+    with entered(address) as (connection, headers):
+        assert json.loads(fetch(connection, "/data/manifest", headers)[1])["live"]
+        for _ in range(1200):
+            if output.exists():
+                break
+            time.sleep(0.05)
+        assert read_map(output).placed.shape == (400, 2)
+        assert fetch(connection, "/map.parquet", headers)[0] == 200
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_one_port_serves_one_map(tmp_path):
+    placed = np.zeros((3, 2))
+    pq.write_table(pa.table({"x": placed[:, 0], "y": placed[:, 1]}), tmp_path / "map.parquet")
+    process, address = start(tmp_path / "map.parquet")
+    port = urlsplit(address).port
+    second, nothing = start(tmp_path / "map.parquet", "--port", port)
+    said = second.communicate(timeout=60)[1]
+    assert second.returncode == 1
+    assert nothing == ""
+    assert "choose another with --port" in said
+    process.terminate()
+    process.communicate(timeout=60)
