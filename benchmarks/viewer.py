@@ -62,7 +62,6 @@ def measure_drawing(drawing: str, n: int) -> Rows:
     with launched(drawing) as browser:
         watched = Watched(browser, 1280, 800)
         page = watched.open(server.address)  # what is served for the first time must be read from disk
-        page.goto(f"http://127.0.0.1:{server.port}/#again")
         page.reload()
         page.wait_for_selector("html[data-painted]")
         first = float(page.evaluate("document.documentElement.dataset.painted")) / 1000
@@ -85,7 +84,7 @@ def measure_drawing(drawing: str, n: int) -> Rows:
 
 def drag(page: Any) -> list[float]:
     """Milliseconds between frames while the mouse drags the map."""
-    page.evaluate(f"window.result = ({FRAMES})()")
+    page.evaluate(f"() => {{ window.result = ({FRAMES})(); }}")
     page.mouse.move(640, 400)
     page.mouse.down()
     for place in range(DRAG):

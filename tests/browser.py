@@ -36,6 +36,7 @@ def launched(drawing):
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program(), args=[*QUIET, *DRAWING[drawing]])
+        browser.drawing = drawing
         try:
             yield browser
         finally:
@@ -46,6 +47,7 @@ class Watched:
     """A page, and everything that went wrong on it."""
 
     def __init__(self, browser, width=1100, height=760, **options):
+        self.drawing = browser.drawing
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, accept_downloads=True, **options
         )
@@ -63,7 +65,9 @@ class Watched:
             self.errors.append(message.text)
 
     def open(self, address):
-        self.page.goto(address)
+        """With the drawing that was asked for; software WebGL is only taken when it is."""
+        joint = "&" if "#" in address else "#"
+        self.page.goto(f"{address}{joint}draw={self.drawing}")
         self.page.wait_for_selector("html[data-ready]", timeout=60_000)
         return self.page
 

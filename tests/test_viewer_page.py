@@ -60,7 +60,6 @@ def shown():
 @pytest.fixture(scope="module", params=["canvas", "webgl"])
 def browser(request):
     with launched(request.param) as browser:
-        browser.drawing = request.param
         yield browser
 
 
@@ -366,7 +365,7 @@ def test_the_file_opens_without_server_and_network(watched, shown, tmp_path):
     path.write_text(standalone(page_of(one, "fruit")), encoding="utf-8")
     watched.context.set_offline(True)
     page = watched.open(path.as_uri())
-    assert [url for url in watched.requests if not url.startswith("blob:")] == [path.as_uri()]
+    assert [url for url in watched.requests if not url.startswith("blob:")] == [f"{path.as_uri()}"]
     page.keyboard.press("l")
     drag_around(page, CENTERS[0], 60)
     ids = np.array([int(line) for line in saved(page, "#save-ids").split()])
@@ -392,7 +391,7 @@ def points():
 
 def test_a_run_from_start_to_end(watched, points):
     values, labels = points
-    model = PixelSNE(max_iter=400, tol=0, random_state=0)
+    model = PixelSNE(max_iter=5000, tol=0, random_state=0)
     view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
     page = watched.open(view.address)
     until(lambda: places(page) > 2)
@@ -405,9 +404,9 @@ def test_a_run_from_start_to_end(watched, points):
     assert page.locator("#status").inner_text() == iteration
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=finished]", timeout=120_000)
-    assert "finished · iteration 400 · KL" in page.locator("#status").inner_text()
+    assert "finished · iteration 5,000 · KL" in page.locator("#status").inner_text()
     view.wait()
-    expected = PixelSNE(max_iter=400, tol=0, random_state=0).fit_transform(values)
+    expected = PixelSNE(max_iter=5000, tol=0, random_state=0).fit_transform(values)
     np.testing.assert_array_equal(model.embedding_, expected)
     settle(page)
     assert page.locator("#pause").is_hidden()

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +21,6 @@ Finish = Callable[[], str]  # takes care of the map; what ended the run
 
 SECONDS_BETWEEN_FRAMES = 1 / 15
 POINTS_FOLLOWED = 2_000  # for the curve of pixels moved
-ITERATIONS_BETWEEN_MOVES = 5
 LONGEST_CURVE = 400
 
 
@@ -45,7 +44,19 @@ class Status:
 @dataclass(frozen=True)
 class Frame:
     number: int
+    iteration: int
     content: bytes = field(repr=False)
+
+
+def pixels_a_step(before: Frame, after: Frame, resolution: tuple[int, int]) -> float | None:
+    """How far an iteration takes the median point, by some of them; None if there is nothing to compare."""
+    steps = after.iteration - before.iteration
+    if steps <= 0 or not before.content:
+        return None
+    places = [np.frombuffer(one.content, dtype="<u2").reshape(-1, 2) for one in (before, after)]
+    sampled = slice(None, None, max(1, len(places[0]) // POINTS_FOLLOWED))
+    moved = (places[1][sampled].astype(np.float32) - places[0][sampled]) * (np.array(resolution) / STEPS)
+    return float(np.median(np.hypot(*moved.T))) / steps
 
 
 class LiveRun:
@@ -54,7 +65,7 @@ class LiveRun:
         self._finish = finish
         self._status = Status(max_iter=max_iter)
         self._last: Snapshot | None = None
-        self._frame = Frame(0, b"")
+        self._frame = Frame(0, 0, b"")
         self._wanted = True
         self._changed = threading.Condition()
         self._paused = self._stopping = self._leaving = False
@@ -62,7 +73,6 @@ class LiveRun:
         self._descent_began: float | None = None
         self._waited = 0.0  # seconds paused during the descent
         self._last_frame = -1.0
-        self._last_places: Any = None
         self._thread = threading.Thread(target=self._work, name="pixelsne-live", daemon=True)
 
     def start(self) -> None:
@@ -72,7 +82,8 @@ class LiveRun:
 
     def status(self) -> dict[str, Any]:
         with self._changed:
-            return asdict(replace(self._status, seconds=time.monotonic() - self._began))
+            status = vars(self._status).copy()
+        return status | {"seconds": round(time.monotonic() - self._began)}
 
     def frame_after(self, number: int) -> Frame | None:
         """The latest frame, if that is a newer one; asks for the next if not."""
@@ -148,7 +159,6 @@ class LiveRun:
         if in_descent and self._descent_began is None:
             self._descent_began = now
         with self._changed:
-            moves = self._moves(snapshot) if in_descent else ()
             self._status = replace(
                 self._status,
                 phase=snapshot.phase,
@@ -156,7 +166,6 @@ class LiveRun:
                 iteration=snapshot.iteration,
                 kl=self._status.kl if snapshot.kl is None else snapshot.kl,
                 seconds_left=self._seconds_left(snapshot, now),
-                moves=moves,
             )
             if in_descent and self._wanted and now - self._last_frame >= SECONDS_BETWEEN_FRAMES:
                 self._make_frame()
@@ -164,23 +173,14 @@ class LiveRun:
 
     def _make_frame(self) -> None:
         last = self._last
-        if last is not None and last.screen is not None and last.positions is not None:
-            self._frame = Frame(self._frame.number + 1, frame_of(last.positions, last.screen))
-
-    def _moves(self, snapshot: Snapshot) -> tuple[tuple[int, float], ...]:
-        """The curve, a little longer: of some points, how far one step takes them on the screen."""
-        moves = self._status.moves
-        if snapshot.iteration % ITERATIONS_BETWEEN_MOVES > 1 or snapshot.screen is None or snapshot.positions is None:
-            return moves
-        followed = snapshot.positions[:: max(1, len(snapshot.positions) // POINTS_FOLLOWED)]
-        places = snapshot.screen.place(followed)
-        if snapshot.iteration % ITERATIONS_BETWEEN_MOVES == 0:
-            self._last_places = places
-            return moves
-        if self._last_places is None:
-            return moves
-        moved = float(np.median(np.hypot(*(places - self._last_places).T)))
-        return (*moves, (snapshot.iteration, moved))[-LONGEST_CURVE:]
+        positions = None if last is None else last.positions  # a copy
+        if last is None or last.screen is None or positions is None:
+            return
+        made = Frame(self._frame.number + 1, last.iteration, frame_of(positions, last.screen))
+        moved = pixels_a_step(self._frame, made, last.screen.resolution)
+        moves = self._status.moves if moved is None else (*self._status.moves, (last.iteration, moved))[-LONGEST_CURVE:]
+        self._status = replace(self._status, moves=moves)
+        self._frame = made
 
     def _seconds_left(self, snapshot: Snapshot, now: float) -> float | None:
         if self._descent_began is None or snapshot.fraction in {0.0, 1.0}:

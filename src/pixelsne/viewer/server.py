@@ -67,7 +67,7 @@ class Server:
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 self._gate,
-                log_level="error",
+                log_level="critical",
                 access_log=False,
                 ws="websockets-sansio",
                 ws_max_size=LARGEST_MESSAGE,
@@ -205,11 +205,11 @@ class Server:
             if frame is not None:
                 number = frame.number
                 await connection.send_bytes(frame.content)
-            status = live.status()
-            words = json.dumps({**status, "seconds": round(status["seconds"])})
-            if words != told and (clock.time() - told_at > SECONDS_BETWEEN_STATUSES or status["state"] != "running"):
-                await connection.send_text(words)
-                told, told_at = words, clock.time()
+            if clock.time() - told_at > SECONDS_BETWEEN_STATUSES:
+                words, told_at = json.dumps(live.status()), clock.time()
+                if words != told:
+                    await connection.send_text(words)
+                    told = words
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
 

@@ -1,7 +1,7 @@
 // The view in the address, so that a reload or a link brings it back.
 
 /**
- * @typedef {{x?: number, y?: number, zoom?: number, color?: string, view?: string, dark?: boolean, search?: string}} View
+ * @typedef {{x?: number, y?: number, zoom?: number, color?: string, view?: string, dark?: boolean, search?: string, draw?: string}} View
  */
 
 /** @returns {View} */
@@ -19,6 +19,7 @@ export function readAddress() {
     view: given.get("view") ?? undefined,
     dark: given.has("dark") ? given.get("dark") === "1" : undefined,
     search: given.get("search") ?? undefined,
+    draw: given.get("draw") ?? undefined, // "webgl" or "canvas", for those who compare
   };
 }
 

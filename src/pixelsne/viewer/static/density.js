@@ -6,12 +6,11 @@ import { STEPS } from "./scene.js";
 const CELL = 2; // CSS pixels across
 
 /**
- * @param {CanvasRenderingContext2D} context
  * @param {import("./scene.js").Scene} scene
  * @param {import("./camera.js").Camera} camera
- * @returns {number} the most points in a cell
+ * @returns {OffscreenCanvas} CELL times smaller than the screen
  */
-export function drawDensity(context, scene, camera) {
+export function densityImage(scene, camera) {
   const width = Math.max(1, Math.ceil(camera.width / CELL));
   const height = Math.max(1, Math.ceil(camera.height / CELL));
   const counts = countsIn(scene, camera, width, height);
@@ -26,9 +25,16 @@ export function drawDensity(context, scene, camera) {
   }
   const drawn = new OffscreenCanvas(width, height);
   drawn.getContext("2d")?.putImageData(image, 0, 0);
+  return drawn;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {OffscreenCanvas} image
+ */
+export function drawDensity(context, image) {
   context.imageSmoothingEnabled = false;
-  context.drawImage(drawn, 0, 0, width * CELL, height * CELL);
-  return most;
+  context.drawImage(image, 0, 0, image.width * CELL, image.height * CELL);
 }
 
 /**

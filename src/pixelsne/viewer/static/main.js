@@ -4,7 +4,7 @@ import { readAddress, writeAddress } from "./address.js";
 import { Camera, holdCamera } from "./camera.js";
 import { coloringOf, paintPoints } from "./colors.js";
 import { Column, openSource } from "./data.js";
-import { drawDensity } from "./density.js";
+import { densityImage, drawDensity } from "./density.js";
 import { drawLabels, findLabels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { ask, drawCurve, follow, inWords } from "./live.js";
@@ -19,6 +19,8 @@ import { Table, asCsv, download } from "./table.js";
 const GLIDE = 180; // milliseconds between two frames of a run
 const REACH = 12; // CSS pixels from the pointer to a point it means
 const FEWEST_WHILE_MOVING = 20_000;
+const MOST_AT_FIRST = 100_000; // points drawn while the map moves, until it is known how many can be
+const QUICK = 6; // milliseconds a picture may take for points to glide between frames of a run
 const FRAME = 1000 / 30; // milliseconds a frame may take while the map moves
 const REST = 4_000; // milliseconds after which the bar fades
 
@@ -41,8 +43,10 @@ class App {
   /**
    * @param {import("./data.js").Source} source
    * @param {import("./data.js").Manifest} manifest
+   * @param {import("./address.js").View} address
    */
-  constructor(source, manifest) {
+  constructor(source, manifest, address) {
+    this.address = address;
     this.manifest = manifest;
     this.source = source;
     this.columns = manifest.columns.map((about, place) => new Column(source, about, place, manifest.n));
@@ -66,7 +70,8 @@ class App {
     this.selection = new Selection(manifest.n, () => this._selectionChanged());
     this.legend = new Legend(element("legend"), () => this._repaint());
     this.table = new Table(element("table"), this.columns, (row) => this._point(row));
-    this.drawer = webglDrawer(element("points")) ?? canvasDrawer(replaced(element("points")));
+    const webgl = address.draw === "canvas" ? null : webglDrawer(element("points"), address.draw === "webgl");
+    this.drawer = webgl ?? canvasDrawer(replaced(element("points")));
     this.overlay = /** @type {CanvasRenderingContext2D} */ (/** @type {HTMLCanvasElement} */ (element("overlay")).getContext("2d"));
     /** @type {Column | null} */
     this.column = null;
@@ -82,17 +87,23 @@ class App {
     this.labels = [];
     this.labelsVersion = "";
     this.isQueued = false;
-    this.most = manifest.n; // points drawn while the map moves
+    this.most = Math.min(manifest.n, MOST_AT_FIRST); // points drawn while the map moves
+    this.cost = 0; // milliseconds of the last drawing
     this.glideFrom = 0;
     this.frames = 0; // drawn so far, for those who measure
     this.searches = 0;
     this.gridWaits = 0;
     this.isThinned = false;
+    this.drawnTo = 0; // points of the present view
+    /** @type {OffscreenCanvas | null} */
+    this.density = null;
   }
 
   // Drawing
 
-  draw() {
+  /** @param {boolean} isOver whether only what lies over the points has changed */
+  draw(isOver = false) {
+    if (!isOver) this.drawnTo = 0;
     if (this.isQueued) return;
     this.isQueued = true;
     requestAnimationFrame((now) => {
@@ -107,27 +118,52 @@ class App {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const glided = still ? 1 : Math.min(1, (now - this.glideFrom) / GLIDE);
     const isMoving = this.camera.isMoving || glided < 1;
-    const drawn = isMoving ? this.most : this.scene.n;
-    if (this.hasPlaces && this.view === "points") this.drawer.draw(this.scene, this.camera, glided, drawn);
+    const isWhole = this._drawPoints(glided, isMoving);
     this._drawOverlay(glided);
-    this._tellMeasurers(drawn);
-    if (drawn < this.scene.n !== this.isThinned) {
-      this.isThinned = drawn < this.scene.n;
+    this._tellMeasurers();
+    if (!isMoving && !isWhole) this.draw(true);
+    if (isMoving && !isWhole !== this.isThinned) {
+      this.isThinned = !isWhole;
       this._count();
     }
     if (glided < 1) this.draw();
-    if (isMoving) this._adapt(performance.now() - began);
+    this.cost = performance.now() - began;
+    if (isMoving) this._adapt(this.cost);
     this._remember();
   }
 
   /**
-   * What tests and benchmarks look at.
-   * @param {number} drawn
+   * As many points as there is time for; the others follow when the map rests, some with every frame.
+   * @param {number} glided
+   * @param {boolean} isMoving
+   * @returns {boolean} whether all are drawn
    */
-  _tellMeasurers(drawn) {
+  _drawPoints(glided, isMoving) {
+    const { scene, camera } = this;
+    if (!this.hasPlaces) return true;
+    if (this.view === "density") {
+      if (this.drawnTo === 0) {
+        this.drawer.draw(scene, camera, 1, 0, 0);
+        this.density = densityImage(scene, camera);
+      }
+      this.drawnTo = scene.n;
+    } else if (this.drawnTo < scene.n) {
+      const end = Math.min(scene.n, this.drawnTo + this.most);
+      this.drawer.draw(scene, camera, glided, this.drawnTo, end);
+      this.drawnTo = end;
+      if (!isMoving && this.isThinned && end === scene.n) {
+        this.isThinned = false;
+        this._count();
+      }
+    }
+    return this.drawnTo === scene.n;
+  }
+
+  /** What tests and benchmarks look at. */
+  _tellMeasurers() {
     const told = document.documentElement.dataset;
     told.frames = String(++this.frames);
-    told.drawn = String(drawn);
+    told.drawn = String(this.drawnTo);
     told.all = String(this.scene.n);
     if (this.hasPlaces && this.coloring.name === (this.column?.about.name ?? "")) told.painted ??= String(performance.now());
   }
@@ -154,10 +190,7 @@ class App {
     overlay.setTransform(ratio, 0, 0, ratio, 0, 0);
     overlay.clearRect(0, 0, camera.width, camera.height);
     if (!this.hasPlaces) return;
-    if (this.view === "density") {
-      this.drawer.draw(scene, camera, 1, 0);
-      drawDensity(overlay, scene, camera);
-    }
+    if (this.view === "density" && this.density !== null) drawDensity(overlay, this.density);
     if (input("labels").checked && this.coloring.kind === "category" && glided === 1) {
       this._findLabels();
       drawLabels(overlay, this.labels, scene, camera);
@@ -211,7 +244,8 @@ class App {
   take(places, glides) {
     const { scene } = this;
     if (places.length !== scene.to.length) return;
-    scene.from = this.hasPlaces && glides ? scene.to : places;
+    glides = glides && this.hasPlaces && this.cost < QUICK; // a machine that is busy drawing has no time for grace
+    scene.from = glides ? scene.to : places;
     scene.to = places;
     scene.placesVersion++;
     this.hasPlaces = true;
@@ -293,7 +327,7 @@ class App {
     if (row === this.pointed) return;
     this.pointed = row;
     this._tell(row);
-    this.draw();
+    this.draw(true);
   }
 
   /** @param {number} row */
@@ -391,7 +425,7 @@ class App {
     const context = /** @type {CanvasRenderingContext2D} */ (made.getContext("2d"));
     context.fillStyle = scene.dark ? "#121217" : "#ffffff";
     context.fillRect(0, 0, made.width, made.height);
-    drawer.draw(scene, camera, 1, this.view === "points" ? scene.n : 0); // what is on the screen may be gone by now
+    drawer.draw(scene, camera, 1, 0, this.view === "points" ? scene.n : 0); // all of them, also while it moves
     context.drawImage(drawer.canvas, 0, 0);
     context.drawImage(overlay.canvas, 0, 0);
     const content = await new Promise((resolve) => made.toBlob(resolve, "image/png"));
@@ -433,6 +467,7 @@ class App {
       view: this.view === "density" ? "density" : undefined,
       dark: this.scene.dark,
       search: input("search").value,
+      draw: this.address.draw,
     });
   }
 }
@@ -471,7 +506,7 @@ function holdPanel(app) {
       app.draw();
     });
   }
-  input("labels").addEventListener("change", () => app.draw());
+  input("labels").addEventListener("change", () => app.draw(true));
   for (const name of /** @type {const} */ (["size", "opacity"])) {
     input(name).value = String(app.scene[name]);
     input(name).addEventListener("input", () => {
@@ -571,7 +606,7 @@ function holdMap(app) {
   const surface = element("map");
   const isTaken = holdLasso(surface, () => app.tool, (line) => {
     app.lasso = line;
-    app.draw();
+    app.draw(true);
   }, (line, how) => app.selection.take(rowsWithin(app.grid, app.camera, line), how));
   holdCamera(surface, app.camera, isTaken);
   surface.addEventListener("pointermove", (event) => {
@@ -654,7 +689,7 @@ async function main() {
   const source = openSource();
   const manifest = await source.manifest();
   const address = readAddress();
-  const app = new App(source, manifest);
+  const app = new App(source, manifest, address);
   document.title = `${manifest.title} · pixelsne`;
   element("title").textContent = manifest.title;
   const surface = element("map");

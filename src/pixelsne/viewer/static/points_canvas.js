@@ -36,14 +36,14 @@ export function canvasDrawer(canvas) {
   return {
     name: "canvas",
     canvas,
-    draw(scene, camera, glided, most) {
+    draw(scene, camera, glided, first, end) {
       const { width, height } = canvas;
       if (image === null || image.width !== width || image.height !== height) image = context.createImageData(width, height);
       const pixels = new Uint32Array(image.data.buffer);
-      pixels.fill(scene.dark ? 0xff171212 : 0xffffffff);
+      if (first === 0) pixels.fill(scene.dark ? 0xff171212 : 0xffffffff);
       const ratio = width / camera.width;
       const stamp = stampOf(sizeOnScreen(scene, camera) * ratio);
-      paint(pixels, width, height, scene, camera, ratio, glided, Math.min(most, scene.n), stamp);
+      paint(pixels, width, height, scene, camera, ratio, glided, first, end, stamp);
       context.putImageData(image, 0, 0);
     },
   };
@@ -57,10 +57,11 @@ export function canvasDrawer(canvas) {
  * @param {import("./camera.js").Camera} camera
  * @param {number} ratio
  * @param {number} glided
- * @param {number} most
+ * @param {number} first
+ * @param {number} end
  * @param {{across: number[], down: number[], cover: number[]}} stamp
  */
-function paint(pixels, width, height, scene, camera, ratio, glided, most, stamp) {
+function paint(pixels, width, height, scene, camera, ratio, glided, first, end, stamp) {
   const [x, y] = camera.toScreen(0, 0);
   const [across, down] = scene.resolution;
   const [scaleX, scaleY] = [(across * camera.scale * ratio) / STEPS, (down * camera.scale * ratio) / STEPS];
@@ -69,7 +70,7 @@ function paint(pixels, width, height, scene, camera, ratio, glided, most, stamp)
   const opacity = Math.round(scene.opacity * 256);
   const { from, to, order } = scene;
   const count = stamp.cover.length;
-  for (let drawn = 0; drawn < most; drawn++) {
+  for (let drawn = first; drawn < end; drawn++) {
     const row = order[drawn];
     const color = colors[row];
     const shown = color >>> 24;

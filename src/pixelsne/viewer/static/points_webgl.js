@@ -46,10 +46,15 @@ function compiled(gl, kind, text) {
 
 /**
  * @param {HTMLCanvasElement} canvas
+ * @param {boolean} isForced also where WebGL is software, which takes longer than writing pixels ourselves
  * @returns {import("./scene.js").Drawer | null} null where there is no WebGL2
  */
-export function webglDrawer(canvas) {
-  const gl = canvas.getContext("webgl2", { antialias: false, alpha: true, premultipliedAlpha: true });
+export function webglDrawer(canvas, isForced) {
+  const gl = canvas.getContext("webgl2", {
+    antialias: false,
+    preserveDrawingBuffer: true,
+    failIfMajorPerformanceCaveat: !isForced,
+  });
   if (gl === null) return null;
   const program = gl.createProgram();
   gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX));
@@ -99,10 +104,10 @@ export function webglDrawer(canvas) {
   return {
     name: "webgl",
     canvas,
-    draw(scene, camera, glided, most) {
+    draw(scene, camera, glided, first, end) {
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
-      gl.clear(gl.COLOR_BUFFER_BIT);
+      if (first === 0) gl.clear(gl.COLOR_BUFFER_BIT);
       gl.useProgram(program);
       gl.enable(gl.BLEND);
       gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -114,7 +119,7 @@ export function webglDrawer(canvas) {
       gl.uniform1f(uniforms.glided, glided);
       gl.uniform1f(uniforms.size, sizeOnScreen(scene, camera) * (canvas.width / camera.width));
       gl.uniform1f(uniforms.opacity, scene.opacity);
-      gl.drawElements(gl.POINTS, Math.min(most, scene.n), gl.UNSIGNED_INT, 0);
+      gl.drawElements(gl.POINTS, end - first, gl.UNSIGNED_INT, 4 * first);
     },
   };
 }

@@ -14,8 +14,8 @@
  *   placesVersion: number,  // counts changes of `to`, so that drawers know what to upload
  *   colorsVersion: number,
  * }} Scene
- * @typedef {{draw: (scene: Scene, camera: import("./camera.js").Camera, glided: number, most: number) => void,
- *   name: string, canvas: HTMLCanvasElement}} Drawer
+ * @typedef {{draw: (scene: Scene, camera: import("./camera.js").Camera, glided: number, first: number, end: number) => void,
+ *   name: string, canvas: HTMLCanvasElement}} Drawer draws places first to end of the order; from 0 on a clean ground
  */
 
 export const STEPS = 65536; // of a coordinate
