@@ -20,6 +20,7 @@ const GLIDE = 180; // milliseconds between two frames of a run
 const REACH = 12; // CSS pixels from the pointer to a point it means
 const FEWEST_WHILE_MOVING = 20_000;
 const MOST_AT_FIRST = 100_000; // points drawn while the map moves, until it is known how many can be
+const FRAMES_TO_REST = 8; // after a move, all points are drawn within so many frames
 const QUICK = 6; // milliseconds a picture may take for points to glide between frames of a run
 const FRAME = 1000 / 30; // milliseconds a frame may take while the map moves
 const REST = 4_000; // milliseconds after which the bar fades
@@ -148,7 +149,8 @@ class App {
       }
       this.drawnTo = scene.n;
     } else if (this.drawnTo < scene.n) {
-      const end = Math.min(scene.n, this.drawnTo + this.most);
+      const some = isMoving ? this.most : Math.max(this.most, Math.ceil(scene.n / FRAMES_TO_REST));
+      const end = Math.min(scene.n, this.drawnTo + some);
       this.drawer.draw(scene, camera, glided, this.drawnTo, end);
       this.drawnTo = end;
       if (!isMoving && this.isThinned && end === scene.n) {
