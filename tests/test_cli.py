@@ -28,6 +28,7 @@ from pixelsne.cli import main
 from pixelsne.files.read_map import read_map
 from pixelsne.neighbors import SEARCHES, find_neighbors
 from pixelsne.repulsion import METHODS
+from pixelsne.viewer.layout import page_of
 
 ROOT = Path(__file__).parents[1]
 QUICK = ["--perplexity", "10", "--max-iter", "60", "--quiet"]
@@ -270,6 +271,17 @@ def test_pictures(finished, tmp_path):
 def test_a_picture_with_the_map(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--plot", tmp_path / "p" / "map.png", "--label", "kind", *QUICK)
     assert (tmp_path / "p" / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_label_called_y(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "points.npz", X=rng.normal(size=(100, 5)), y=np.arange(100) % 3)
+    outputs = ["-o", tmp_path / "map.parquet", "--html", tmp_path / "map.html"]
+    run("embed", tmp_path / "points.npz", *outputs, "--label", "y", *QUICK)
+    assert read_map(tmp_path / "map.parquet").about["label"] == "input_y"
+    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png")
+    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "again.html")
+    assert page_of(read_map(tmp_path / "map.parquet"), "map").color == "input_y"
 
 
 def test_cells_keep_all_they_had(tmp_path):

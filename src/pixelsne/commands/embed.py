@@ -20,7 +20,7 @@ from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import CheckRoom, Source, Wanted
-from pixelsne.files.write_embedding import WRITERS, Map, check_output, write_map
+from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
 from pixelsne.settings import STARTS, check_settings
@@ -202,7 +202,7 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> None:
         "stopped_by": model.stopped_by_,
         "columns": list(source.columns),
         "rep": given["representation"],
-        "label": given["label"],
+        "label": None if given["label"] is None else free_name(given["label"], list(PLACES)),  # as the map calls it
         "unit_per_pixel": list(model.screen_.unit_per_pixel),
     }
     resolution = model.screen_.resolution

@@ -12,7 +12,7 @@ from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Wanted
-from pixelsne.files.write_embedding import WRITERS, Map, check_output, write_map
+from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
 
 
 def run(given: dict[str, Any]) -> None:
@@ -30,7 +30,8 @@ def run(given: dict[str, Any]) -> None:
         )
     talk.say(f"placing {len(source):,} rows on a map of {len(model.positions_):,}")
     placed = model.transform(source.values)
-    about = {"model": Path(given["model_path"]).name, "columns": list(source.columns), "label": given["label"]}
+    label = None if given["label"] is None else free_name(given["label"], list(PLACES))  # as the map calls it
+    about = {"model": Path(given["model_path"]).name, "columns": list(source.columns), "label": label}
     write_map(given["output"], Map(placed, model.screen_.resolution, source.others, about, source.path))
     seconds = time.perf_counter() - started
     if given["as_json"]:

@@ -113,9 +113,8 @@ def page_of(one: Map, title: str, color: str | None = None) -> Page:
     """Of a map that is finished."""
     columns = columns_of(one.others)
     told = color or one.about.get("label")
-    chosen = next(
-        (column.name for column in columns if column.name == told or (told is None and column.kind != "text")), None
-    )
+    names = [column.name for column in columns if column.kind != "text"]
+    chosen = told if told in names else next(iter(names), None)
     return Page(
         title=title,
         resolution=one.resolution,
