@@ -102,6 +102,8 @@ def test_a_model_is_shown(clusters):
         assert len(view.selection) == 0
         assert page.positions == as_steps(model.embedding_, (1024, 1024))
         assert "token=" in view.address
+    with viewer.show(Map(model.embedding_, (1024, 1024)), open_browser=False) as view:
+        assert view._server.page.positions == page.positions
     with pytest.raises(ValueError, match=r"columns\['place'\] has 3 values, the map 600 points"):
         viewer.show(model, columns={"place": [1, 2, 3]}, open_browser=False)
 

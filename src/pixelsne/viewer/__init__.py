@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pixelsne.descent import Snapshot
+from pixelsne.files.write_embedding import Map
 from pixelsne.viewer.export import standalone, title_of
 from pixelsne.viewer.layout import Page, as_steps, column_of, page_of
 from pixelsne.viewer.live_run import LiveRun
@@ -73,7 +74,7 @@ def framed(page: Page) -> str:
 
 
 def show(
-    map_or_model: "PixelSNE | str | Path",
+    map_or_model: "PixelSNE | Map | str | Path",
     *,
     columns: Mapping[str, Any] | None = None,
     color: str | None = None,
@@ -81,7 +82,7 @@ def show(
     open_browser: bool = True,
     port: int = 0,
 ) -> View:
-    """Serves a finished map: a fitted model, with columns by name, or a file that `pixelsne embed` wrote."""
+    """Serves a finished map: a fitted model, with columns by name, or a map that `pixelsne embed` wrote."""
     page = page_to_show(map_or_model, columns, color, title)
     return serve(page, None, open_browser=open_browser, port=port)
 
@@ -93,6 +94,8 @@ def page_to_show(
         from pixelsne.files.read_map import read_map  # noqa: PLC0415 - slow to import
 
         return page_of(read_map(map_or_model), title or title_of(str(map_or_model)), color)
+    if isinstance(map_or_model, Map):
+        return page_of(map_or_model, title or "map", color)
     model = map_or_model
     described = described_columns(columns, len(model.embedding_))
     chosen = color or next((one.name for one in described if one.kind != "text"), None)

@@ -4,7 +4,9 @@ import { css } from "./colors.js";
 import { STEPS } from "./scene.js";
 
 const CELLS = 64; // a side, of the grid in which the densest spot is looked for
+const STEP = STEPS / CELLS;
 const AROUND = 3; // cells to each side that belong to a spot
+const REACHES = [4, 8, 8]; // cells to each side whose middle a label moves to, one after the other
 const MOST = 30;
 
 /**
@@ -21,23 +23,37 @@ export function findLabels(scene, coloring) {
   const cellOf = (/** @type {number} */ row) => ((scene.to[2 * row + 1] * CELLS) >> 16) * CELLS + ((scene.to[2 * row] * CELLS) >> 16);
   for (let row = 0; row < scene.n; row++) counts[group[row] * CELLS * CELLS + cellOf(row)]++;
   const peaks = Array.from({ length: number }, (_, entry) => peakOf(counts.subarray(entry * CELLS * CELLS, (entry + 1) * CELLS * CELLS)));
-  const sums = Array.from({ length: number }, () => [0, 0, 0]);
-  for (let row = 0; row < scene.n; row++) {
-    const entry = group[row];
-    const cell = cellOf(row);
-    const near = Math.abs((cell % CELLS) - (peaks[entry] % CELLS)) <= AROUND && Math.abs(Math.floor(cell / CELLS) - Math.floor(peaks[entry] / CELLS)) <= AROUND;
-    if (near) {
-      sums[entry][0] += scene.to[2 * row];
-      sums[entry][1] += scene.to[2 * row + 1];
-      sums[entry][2]++;
-    }
-  }
+  const centers = peaks.map((cell) => [((cell % CELLS) + 0.5) * STEP, (Math.floor(cell / CELLS) + 0.5) * STEP]);
+  for (const reach of REACHES) moveToMeans(scene, group, centers, reach * STEP);
   return coloring.entries
-    .map((entry, place) => ({ entry, sum: sums[place] }))
-    .filter(({ entry, sum }) => !entry.isRest && sum[2] > 0)
-    .map(({ entry, sum }) => ({ name: entry.name, color: css(entry.color), x: sum[0] / sum[2], y: sum[1] / sum[2], count: entry.count }))
+    .map((entry, place) => ({ name: entry.name, color: css(entry.color), x: centers[place][0], y: centers[place][1], entry }))
+    .filter(({ entry }) => !entry.isRest && entry.count > 0)
+    .map(({ entry, ...label }) => ({ ...label, count: entry.count }))
     .sort((first, second) => second.count - first.count)
     .slice(0, MOST);
+}
+
+/**
+ * From the densest spot to the middle of what lies around it.
+ * @param {import("./scene.js").Scene} scene
+ * @param {Uint8Array | Uint16Array} group
+ * @param {number[][]} centers moved, in steps
+ * @param {number} reach
+ */
+function moveToMeans(scene, group, centers, reach) {
+  const sums = centers.map(() => [0, 0, 0]);
+  for (let row = 0; row < scene.n; row++) {
+    const [x, y] = [scene.to[2 * row], scene.to[2 * row + 1]];
+    const [centerX, centerY] = centers[group[row]];
+    if (Math.abs(x - centerX) > reach || Math.abs(y - centerY) > reach) continue;
+    const sum = sums[group[row]];
+    sum[0] += x;
+    sum[1] += y;
+    sum[2]++;
+  }
+  sums.forEach(([x, y, count], place) => {
+    if (count > 0) centers[place] = [x / count, y / count];
+  });
 }
 
 /**

@@ -8,6 +8,10 @@ import { STEPS, sizeOnScreen } from "./scene.js";
  */
 function stampOf(size) {
   if (size < 1.5) return { across: [0], down: [0], cover: [256] };
+  if (size < 2.6) {
+    const cover = Math.min(256, Math.round((256 * Math.PI * size * size) / 4 / 4)); // as much ink, in a square of four
+    return { across: [0, 1, 0, 1], down: [0, 0, 1, 1], cover: [cover, cover, cover, cover] };
+  }
   const reach = Math.ceil(size / 2);
   const stamp = { across: /** @type {number[]} */ ([]), down: /** @type {number[]} */ ([]), cover: /** @type {number[]} */ ([]) };
   for (let down = -reach; down <= reach; down++) {

@@ -45,7 +45,7 @@ export function shuffled(n) {
  * @param {number} area CSS pixels
  */
 export function fittingSize(n, area) {
-  return Math.min(9, Math.max(1.6, 2 * Math.sqrt((0.1 * area) / Math.max(n, 1) / Math.PI)));
+  return Math.min(9, Math.max(2, 2 * Math.sqrt((0.1 * area) / Math.max(n, 1) / Math.PI)));
 }
 
 /** @param {number} n */
