@@ -1,5 +1,6 @@
 """The commands, from the outside."""
 
+import datetime as dt
 import json
 import os
 import re
@@ -273,6 +274,48 @@ def test_a_picture_with_the_map(cells, tmp_path):
     assert (tmp_path / "p" / "map.png").read_bytes().startswith(b"\x89PNG")
 
 
+ODD = {
+    "file": ["a", "b"] * 50,
+    "allow_pickle": [1, 2] * 50,
+    "when": pa.array([dt.datetime(2026, 1, 1, tzinfo=dt.UTC)] * 100),
+    "day": pa.array([dt.date(2026, 1, 1)] * 100),
+    "price": pa.array([1.5] * 100).cast(pa.decimal128(5, 2)),
+    "nothing": pa.array([None] * 100, pa.dictionary(pa.int32(), pa.string())),
+    "list": [[1], [2, 3]] * 50,
+    "word": pa.array(["x", None] * 50),
+    "long": ["9" * 5000] * 100,
+    "": list(range(100)),
+}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
+def test_whatever_travels_along_is_written(kind, tmp_path):
+    vectors = pa.FixedSizeListArray.from_arrays(np.random.default_rng(0).normal(size=500), 5)
+    pq.write_table(pa.table({"vector": vectors, **ODD}), tmp_path / "points.parquet")
+    outputs = ["-o", tmp_path / f"map.{kind}", "--html", tmp_path / "map.html", "--plot", tmp_path / "map.png"]
+    for label in ("list", "nothing", "day"):
+        run("embed", tmp_path / "points.parquet", *outputs, "--label", label, "--columns", "vector", *QUICK)
+    one = read_map(tmp_path / f"map.{kind}")
+    assert len(one.placed) == 100
+    names = one.others.column_names
+    assert "word" in names
+    assert ("file" in names) or ("input_file" in names)
+
+
+def test_the_map_is_kept_when_something_else_fails(cells, tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.commands.embed.draw", lambda *_: 1 / 0)
+    outputs = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
+    result = run("embed", cells, *outputs, *QUICK, expect=1)
+    assert result.stderr.strip() == "pixelsne: division by zero"
+    assert len(read_map(tmp_path / "map.parquet").placed) == 300
+
+
+def test_colors_are_checked_before_the_fit(cells, tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.commands.embed.follow", lambda *_: pytest.fail("was run"))
+    options = ["--plot", tmp_path / "map.png", "--label", "kind", "--color-as", "numbers"]
+    assert "holds no numbers" in run("embed", cells, "-o", tmp_path / "m.npy", *options, *QUICK, expect=1).stderr
+
+
 def test_a_label_called_y(tmp_path):
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "points.npz", X=rng.normal(size=(100, 5)), y=np.arange(100) % 3)
@@ -304,6 +347,7 @@ def test_cells_keep_all_they_had(tmp_path):
     exact = quality.neighborhood_precision(given.obsm["X_pca"], expected, 10)
     assert told["neighborhood_precision"][3] == pytest.approx(exact)
     run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "all.parquet", *QUICK)
+    assert "neighborhood" in run("score", tmp_path / "cells.h5ad", tmp_path / "all.parquet").stdout
     assert read_map(tmp_path / "all.parquet").others.column_names == ["cell", "type"]
     run("plot", tmp_path / "map.h5ad", "-o", tmp_path / "map.png")
     for wrong, message in ((["--rep", "X_umap"], "no 'X_umap' in obsm; it has X_pca"), (["--columns", "a"], "--rep")):

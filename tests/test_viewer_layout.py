@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -15,10 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from pixelsne import PixelSNE, viewer
+from pixelsne.descent import Snapshot
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen
 from pixelsne.viewer.layout import STEPS, as_steps, code_bytes, column_of, columns_of, frame_of, page_of
+from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.server import Server
 
 
 def test_places_keep_what_lies_between_pixels():
@@ -39,11 +43,28 @@ def test_a_frame_is_where_the_screen_says(random):
 
 
 def test_numbers():
-    column = column_of("a", np.append(np.arange(99) / 7, np.nan))
+    column = column_of("a", np.append(np.arange(99) / 4, np.nan))
     assert column.kind == "number"
     found = np.frombuffer(column.content, dtype="<f4")
-    np.testing.assert_allclose(found[:-1], np.arange(99) / 7, rtol=1e-6)
+    np.testing.assert_array_equal(found[:-1], np.arange(99) / 4)
     assert np.isnan(found[-1])
+
+
+def test_large_numbers_keep_all_their_digits():
+    ids = np.arange(123_456_789, 123_456_889)
+    column = column_of("id", ids)
+    assert column.wide
+    np.testing.assert_array_equal(np.frombuffer(column.content, dtype="<f8"), ids)
+    assert not column_of("id", np.arange(100)).wide
+
+
+def test_a_label_is_categories_whatever_it_looks_like():
+    table = pa.table({"cluster": np.arange(100) % 20, "": np.arange(100)})
+    page = page_of(Map(np.zeros((100, 2), dtype=np.float32), (9, 9), table, {"label": "cluster"}), "t")
+    assert [column.kind for column in page.columns] == ["category", "number"]
+    assert page.color == "cluster"
+    page = page_of(Map(np.zeros((100, 2), dtype=np.float32), (9, 9), table.select([""])), "t")
+    assert page.color is None, "row numbers say nothing"
 
 
 @pytest.mark.parametrize(("number", "kind"), [(3, "<u1"), (300, "<u2")])
@@ -106,6 +127,44 @@ def test_a_model_is_shown(clusters):
         assert view._server.page.positions == page.positions
     with pytest.raises(ValueError, match=r"columns\['place'\] has 3 values, the map 600 points"):
         viewer.show(model, columns={"place": [1, 2, 3]}, open_browser=False)
+
+
+def test_a_browser_is_started_without_the_key(monkeypatch, clusters):
+    """Whoever lists processes sees the words a browser is started with."""
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
+    with viewer.show(model) as view:
+        token = urlsplit(view.address).fragment
+    assert token not in opened[0]
+    path = Path(urlsplit(opened[0]).path)
+    assert token in path.read_text(encoding="utf-8")
+    assert path.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
+def test_hosts_that_no_browser_can_open(host):
+    with pytest.raises(ValueError, match="give one of this machine's own"):
+        Server(page_of(Map(np.zeros((2, 2), dtype=np.float32), (9, 9)), "t"), host=host)
+
+
+def test_a_host_of_six_parts():
+    server = Server(page_of(Map(np.zeros((2, 2), dtype=np.float32), (9, 9)), "t"), host="::1")
+    assert server.address.startswith(f"http://[::1]:{server.port}/enter#token=")
+    server.close()
+
+
+def test_a_run_that_fails_is_told():
+    def failing():
+        yield Snapshot(0, "reduce", 0.0)
+        raise ValueError("no more\n room")
+
+    told = []
+    live = LiveRun(failing(), 10, lambda: "max_iter", told.append)
+    live.start()
+    live.join()
+    assert told == ["no more room"]
+    assert live.status()["state"] == "failed"
 
 
 def test_the_server_is_an_extra(monkeypatch, clusters):

@@ -181,6 +181,17 @@ def test_the_door_shows_nothing(server):
     assert server._keys.token.encode() not in content
 
 
+def test_a_link_in_a_notebook_leads_to_the_door_and_no_further(server):
+    link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document", "Cookie": None}
+    assert ask(server, "/enter", **link)[0].status == 200
+    for change in ({"Sec_Fetch_Dest": "iframe"}, {"Sec_Fetch_Mode": "no-cors"}, {"Host": "evil.example"}):
+        assert ask(server, "/enter", **link | change)[0].status == 403
+    for path in ("/", "/data/manifest", "/static/main.js"):
+        assert ask(server, path, **link | {"Cookie": key_of(server)})[0].status == 403
+    token = server._keys.token.encode()
+    assert ask(server, "/enter", "POST", token, **link, Origin="http://evil.example")[0].status == 403
+
+
 def test_keys_are_long_and_never_the_same():
     one, other = Secrets(), Secrets()
     assert len(one.token) >= 43, "256 bits"

@@ -42,7 +42,9 @@ class Commands(click.Group):
                 return super().invoke(context)
         except Stopped as stopped:
             sys.exit(stopped.exit_code)
-        except (ValueError, TypeError, OSError, MemoryError, FloatingPointError) as error:
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
             if os.environ.get("PIXELSNE_TRACEBACK"):
                 raise
             raise Failure(explain(error)) from None

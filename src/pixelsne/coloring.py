@@ -22,6 +22,9 @@ MOST_CATEGORIES = len(PALETTE)
 GRAY = "#9e9e9e"  # categories that have no color of their own, and values that are missing
 SCALE = "viridis"
 
+MOST_SORTED = 100_000  # names, which take a second
+LONGEST_COMPARED = 200  # characters of names that are sorted
+
 # Numbers with no more different values than this are categories.
 FEW_NUMBERS = 12
 
@@ -61,18 +64,20 @@ def category_colors(number: int) -> Colors:
 
 def in_reading_order(name: str) -> list[Any]:
     """Numbers within words count as numbers: 2 comes before 10."""
-    parts = re.split(r"(\d+)", name)
+    parts = re.split(r"(\d+)", name[:LONGEST_COMPARED])
     return [(int(part), "") if place % 2 else (-1, part.casefold()) for place, part in enumerate(parts)]
 
 
 def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
-    """Names in reading order, and for each point which one it has; -1 for none."""
+    """Names, in reading order if they are not too many, and for each point which one it has; -1 for none."""
     if isinstance(values, np.ndarray):
         plain = values.astype(str) if values.dtype.kind == "O" else values
         names, codes = np.unique(plain, return_inverse=True)
         found = [str(name) for name in names]
     else:
         found, codes = encode_column(values)
+    if len(found) > MOST_SORTED:
+        return found, codes.astype(np.intp)
     ranks = sorted(range(len(found)), key=lambda place: (in_reading_order(found[place]), found[place]))
     renamed = np.empty(len(found) + 1, dtype=np.intp)
     renamed[ranks] = np.arange(len(found))
@@ -82,14 +87,24 @@ def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
 
 def encode_column(column: Any) -> tuple[list[str], AnyArray]:
     """Of a table's column, which is sooner done there."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = plain_column(column)
     encoded = column.combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
     names = [str(name) for name in encoded.dictionary.to_pylist()]
     return names, np.where(codes == len(names), -1, codes)
+
+
+def plain_column(column: Any) -> Any:
+    """Without dictionaries; what Arrow cannot tell apart (lists, extensions) as words."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
+        words = [None if value is None else str(value) for value in column.to_pylist()]
+        column = pa.chunked_array([pa.array(words, pa.string())])
+    return column
 
 
 def color_categories(values: Any, name: str = "") -> Coloring:
@@ -143,14 +158,19 @@ def has_few(numbers: AnyArray) -> bool:
     return bool((whole == np.floor(whole)).all()) and len(np.unique(whole)) <= FEW_NUMBERS
 
 
+def check_colors(values: Any, name: str, color_as: ColorAs) -> None:
+    """Whether a column can color a map so; ValueError if not."""
+    if color_as == "numbers" and values is not None and as_numbers(values) is None:
+        raise ValueError(f"column {name!r} holds no numbers; color it as categories")
+
+
 def choose_coloring(values: Any, name: str = "", color_as: ColorAs = "auto") -> Coloring:
     """Numbers with many different values by a scale, everything else by categories.
 
     values: an array or a column of a pyarrow table, one for each point.
     """
+    check_colors(values, name, color_as)
     numbers = as_numbers(values)
-    if color_as == "numbers" and numbers is None:
-        raise ValueError(f"column {name!r} holds no numbers; color it as categories")
     if numbers is not None and (color_as == "numbers" or (color_as == "auto" and not has_few(numbers))):
         return color_numbers(numbers, name)
     return color_categories(values, name)

@@ -25,7 +25,7 @@ def run(picture: str) -> None:
     draw(picture, model.pixels_, RESOLUTION, labels, "", Look(title))
     page = Path(picture).with_suffix(".html")
     made = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
-    write_page(str(page), made, "handwritten digits", "digit")
+    write_page(str(page), made, "handwritten digits", "digit", Look())
     click.echo(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
     )

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.plot import PAGES, PICTURES, draw, look_of, write_page
 from pixelsne.commands.score import Neighborhoods, sample_rows
@@ -23,6 +24,7 @@ from pixelsne.files.source import CheckRoom, Source, Wanted
 from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
+from pixelsne.plot import Look
 from pixelsne.settings import STARTS, check_settings
 
 Given = dict[str, Any]
@@ -137,6 +139,8 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
     source = read_points(given["input_path"], wanted_of(given), room_for_a_fit(model))
     if len(source) < FEWEST_ROWS:
         raise FileError(source.path, f"has {len(source)} row; a map needs at least {FEWEST_ROWS}")
+    if given.get("picture"):
+        check_colors(label_of(given, source), given["label"] or "", given["color_as"])
     names = ", ".join(source.columns[:NAMES_TOLD]) + (", ..." if len(source.columns) > NAMES_TOLD else "")
     talk.say(f"{len(source):,} rows of {source.values.shape[1]:,} numbers" + (f": {names}" if names else ""))
     return source
@@ -201,23 +205,34 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> None:
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
         "columns": list(source.columns),
-        "rep": given["representation"],
+        "rep": given["representation"] or ("X" if source.path.suffix.lower() == ".h5ad" else None),
         "label": None if given["label"] is None else free_name(given["label"], list(PLACES)),  # as the map calls it
         "unit_per_pixel": list(model.screen_.unit_per_pixel),
     }
     resolution = model.screen_.resolution
+    made = Map(model.embedding_, resolution, source.others, about, source.path)
+    if given["output"]:
+        write_map(given["output"], made)  # first: whatever else may fail, the work is not lost
     if given["model_path"]:
         remember_names(model, source)
         Path(given["model_path"]).parent.mkdir(parents=True, exist_ok=True)
         model.save(given["model_path"])
-    if given["picture"]:
-        column = None if given["label"] is None or source.others is None else source.others.column(given["label"])
-        draw(given["picture"], model.pixels_, resolution, column, given["label"] or "", look_of(given, label=True))
-    made = Map(model.embedding_, resolution, source.others, about, source.path)
     if given["html"]:
-        write_page(given["html"], made, source.path.name, given["label"])
-    if given["output"]:
-        write_map(given["output"], made)
+        write_page(given["html"], made, source.path.name, given["label"], Look(dark=given["dark"]))
+    if given["picture"]:
+        draw(
+            given["picture"],
+            model.pixels_,
+            resolution,
+            label_of(given, source),
+            given["label"] or "",
+            look_of(given, label=True),
+        )
+
+
+def label_of(given: Given, source: Source) -> Any:
+    """Its column, or None."""
+    return None if given["label"] is None or source.others is None else source.others.column(given["label"])
 
 
 def remember_names(model: PixelSNE, source: Source) -> None:
@@ -255,5 +270,4 @@ def judge(given: Given, model: PixelSNE, source: Source) -> dict[str, Any] | Non
     counts = tuple(k for k in COUNTS_JUDGED if k < len(source))
     if not counts or model.metric == "affinities":
         return None
-    column = None if given["label"] is None or source.others is None else source.others.column(given["label"])
-    return Neighborhoods.of(source.values, model.embedding_, rows, counts, model).scores(column)
+    return Neighborhoods.of(source.values, model.embedding_, rows, counts, model).scores(label_of(given, source))

@@ -28,13 +28,13 @@ def draw(path: str, pixels: Pixels, resolution: tuple[int, int], column: Any, na
         save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind)
 
 
-def write_page(path: str, one: Map, title: str, color: str | None) -> None:
+def write_page(path: str, one: Map, title: str, color: str | None, look: Look) -> None:
     """The page that `view` serves, in one file."""
     from pixelsne.viewer.export import standalone  # noqa: PLC0415 - not for those who draw
     from pixelsne.viewer.layout import page_of  # noqa: PLC0415
 
     with created(Path(path)) as file:
-        file.write(standalone(page_of(one, title, color)).encode())
+        file.write(standalone(page_of(one, title, color, dark=look.dark)).encode())
 
 
 def run(given: dict[str, Any]) -> None:
@@ -47,7 +47,7 @@ def run(given: dict[str, Any]) -> None:
     if color is not None and color not in known:
         raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
     if Path(given["output"]).suffix.lower() in PAGES:
-        write_page(given["output"], one, given["title"] or path.name, color)
+        write_page(given["output"], one, given["title"] or path.name, color, Look(dark=given["dark"]))
         return
     column = None if color is None else one.others.column(color)
     draw(given["output"], one.pixels, one.resolution, column, color or "", look_of(given, label=color == label))

@@ -113,7 +113,8 @@ def run(given: Given) -> None:
 def wanted_of(given: Given, one: Map) -> Wanted:
     """What was embedded, if the map tells and the user does not."""
     told = one.about
-    columns = given["columns"] or (tuple(told["columns"]) if told.get("columns") and not told.get("rep") else None)
+    is_table = bool(told.get("columns")) and not told.get("rep")
+    columns = given["columns"] or (tuple(told["columns"]) if is_table else None)
     return Wanted(columns, given["label"], given["header"], given["representation"] or told.get("rep"))
 
 

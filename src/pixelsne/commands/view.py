@@ -1,8 +1,6 @@
 """`pixelsne view`: a map in the browser, finished or on its way."""
 
-import io
 import threading
-import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from pixelsne.arrays import AnyArray
 from pixelsne.commands.embed import Given, check_paths, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map
 from pixelsne.files.source import Source
-from pixelsne.files.write_embedding import WRITERS, Map
-from pixelsne.viewer import make_server, snapshots_of
-from pixelsne.viewer.layout import Page, columns_of, page_of
+from pixelsne.files.write_embedding import Map
+from pixelsne.viewer import make_server, open_page, snapshots_of, written
+from pixelsne.viewer.layout import Page, columns_of, default_color, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
 
@@ -39,7 +36,7 @@ def run(given: Given) -> None:
         click.echo(server.address)
         talk.say("open this address in a browser on this machine; Ctrl-C ends")
         if given["browser"]:
-            webbrowser.open(server.address)
+            open_page(server.address)
         try:
             threading.Event().wait()
         except Stopped:
@@ -61,16 +58,6 @@ def serve(given: Given, page: Page, live: LiveRun | None, current: Any) -> "Serv
     )
 
 
-def written(one: Map, rows: AnyArray | None, kind: str) -> bytes:
-    """A map, or some rows of it, as a file."""
-    if rows is not None:
-        others = None if one.others is None else one.others.take(rows)
-        one = Map(one.placed[rows], one.resolution, others, one.about)
-    file = io.BytesIO()
-    WRITERS[f".{kind}"](file, one)
-    return file.getvalue()
-
-
 def live_server(given: Given, talk: Talk) -> "Server":
     given = given | {"input_path": given["path"], "output": given["output"] or ""}
     if given["output"]:
@@ -78,8 +65,8 @@ def live_server(given: Given, talk: Talk) -> "Server":
     model = make_model(given)
     source = read(given, model, talk)
     settings = model.start(source.values).settings
-    columns = columns_of(source.others)
-    color = given["label"] or next((column.name for column in columns if column.kind != "text"), None)
+    columns = columns_of(source.others, {given["label"]})
+    color = given["label"] or default_color(columns)
     page = Page(Path(given["path"]).name, settings.resolution, len(source), columns, b"", color)
 
     def finish() -> str:
@@ -88,7 +75,12 @@ def live_server(given: Given, talk: Talk) -> "Server":
             talk.say(f"the map is in {given['output']}")
         return str(model.stopped_by_)
 
-    live = LiveRun(snapshots_of(model, source.values), settings.max_iter, finish)
+    live = LiveRun(
+        snapshots_of(model, source.values),
+        settings.max_iter,
+        finish,
+        lambda words: talk.tell(f"the run failed: {words}"),
+    )
     return serve(given, page, live, lambda: current_map(model, source, live, settings.resolution))
 
 

@@ -10,13 +10,10 @@ import pyarrow.compute as pc
 
 from pixelsne.arrays import AnyArray
 from pixelsne.files.errors import FileError
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import ROW_NUMBERS, CheckRoom, Source, Wanted
 from pixelsne.memory import GIGABYTE, available
 
 COLUMNS_NAMED = 20  # in an error
-
-# Numbers of rows, which pandas writes along: a csv has them in a column without a name.
-ROW_NUMBERS = ("", "__index_level_0__")
 
 
 def plain(kind: pa.DataType) -> pa.DataType:

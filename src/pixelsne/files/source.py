@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 # What columns without names are called.
 NUMBERED = "column {}"
 
+# Numbers of rows, which pandas writes along: a csv has them in a column without a name.
+ROW_NUMBERS = ("", "__index_level_0__")
+
 # Called with rows, columns and the bytes these still have to take; raises MemoryError if that is too much.
 CheckRoom = Callable[[int, int, int], None]
 

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from pixelsne.arrays import Pixels, Placed
+from pixelsne.coloring import plain_column
 from pixelsne.files.errors import FileError
 from pixelsne.files.replacing import replacing
 
@@ -86,9 +87,10 @@ def write_npz(file: IO[bytes], one: Map) -> None:
     arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, ABOUT: np.array(one.told())}
     if one.others is not None:
         for name, column in zip(one.others.column_names, one.others.columns, strict=True):
-            array = column.to_numpy()
+            array = plain_column(column).to_numpy()
             is_plain = array.dtype.kind in "biufU"
-            arrays[free_name(name, list(arrays))] = array if is_plain else np.array([str(value) for value in array])
+            free = free_name(name, [*arrays, "file", "allow_pickle"])  # which NumPy has for itself
+            arrays[free] = array if is_plain else np.array([str(value) for value in array])
     np.savez(file, allow_pickle=False, **arrays)
 
 
@@ -111,10 +113,22 @@ def write_h5ad(file: IO[bytes], one: Map) -> None:
 def as_cells(one: Map) -> Any:
     import anndata  # noqa: PLC0415
 
-    rows = None if one.others is None else one.others.to_pandas()
+    rows = None if one.others is None else as_frame(one.others)
     if rows is not None:
         rows.index = rows.index.astype(str)
     return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(one.placed), 0))
+
+
+def as_frame(others: Any) -> Any:
+    """Of columns that an h5ad can hold: numbers, truths, words; everything else in words."""
+    import pandas as pd  # noqa: PLC0415 - comes with anndata
+
+    columns = {}
+    for name, column in zip(others.column_names, others.columns, strict=True):
+        array = plain_column(column).to_numpy()
+        words = [None if value is None else str(value) for value in array] if array.dtype.kind not in "biuf" else array
+        columns[str(name) or "row"] = pd.Categorical(words) if isinstance(words, list) else array
+    return pd.DataFrame(columns)
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {

@@ -5,18 +5,22 @@
 >>> view.selection                                          # doctest: +SKIP
 """
 
+import atexit
 import html
+import io
+import shutil
+import tempfile
 import webbrowser
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from pixelsne.descent import Snapshot
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.write_embedding import WRITERS, Map
 from pixelsne.viewer.export import standalone, title_of
-from pixelsne.viewer.layout import Page, as_steps, column_of, page_of
+from pixelsne.viewer.layout import Page, as_steps, column_of, default_color, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
 
@@ -83,25 +87,37 @@ def show(
     port: int = 0,
 ) -> View:
     """Serves a finished map: a fitted model, with columns by name, or a map that `pixelsne embed` wrote."""
-    page = page_to_show(map_or_model, columns, color, title)
-    return serve(page, None, open_browser=open_browser, port=port)
+    page, one = page_to_show(map_or_model, columns, color, title)
+    return serve(page, None, lambda: one, open_browser=open_browser, port=port)
 
 
 def page_to_show(
     map_or_model: Any, columns: Mapping[str, Any] | None = None, color: str | None = None, title: str | None = None
-) -> Page:
+) -> tuple[Page, Map]:
     if isinstance(map_or_model, str | Path):
         from pixelsne.files.read_map import read_map  # noqa: PLC0415 - slow to import
 
-        return page_of(read_map(map_or_model), title or title_of(str(map_or_model)), color)
+        one = read_map(map_or_model)
+        return page_of(one, title or title_of(str(map_or_model)), color), one
     if isinstance(map_or_model, Map):
-        return page_of(map_or_model, title or "map", color)
+        return page_of(map_or_model, title or "map", color), map_or_model
     model = map_or_model
     described = described_columns(columns, len(model.embedding_))
-    chosen = color or next((one.name for one in described if one.kind != "text"), None)
     places = as_steps(model.embedding_, model.screen_.resolution)
     about = {"kl_divergence": model.kl_divergence_, "iterations": model.n_iter_}
-    return Page(title or "map", model.screen_.resolution, len(model.embedding_), described, places, chosen, about)
+    chosen = color or default_color(described)
+    page = Page(title or "map", model.screen_.resolution, len(model.embedding_), described, places, chosen, about)
+    return page, map_of(model, columns)
+
+
+def map_of(model: "PixelSNE", columns: Mapping[str, Any] | None) -> Map:
+    """What is exported."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    if not hasattr(model, "embedding_"):
+        raise ValueError("there is no map yet; wait for the run, or stop it")
+    table = pa.table({name: pa.array(np.asarray(values)) for name, values in columns.items()}) if columns else None
+    return Map(model.embedding_, model.screen_.resolution, table)
 
 
 def described_columns(columns: Mapping[str, Any] | None, n: int) -> tuple[Any, ...]:
@@ -130,24 +146,53 @@ def watch(
 
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     described = described_columns(columns, n)
-    chosen = color or next((one.name for one in described if one.kind != "text"), None)
+    chosen = color or default_color(described)
     page = Page(title, check_resolution(model.resolution), n, described, b"", chosen)
     live = LiveRun(snapshots_of(model, X), model.max_iter, lambda: str(model.stopped_by_))
-    return serve(page, live, open_browser=open_browser, port=port, keys=keys)
+    return serve(page, live, lambda: map_of(model, columns), open_browser=open_browser, port=port, keys=keys)
 
 
 def snapshots_of(model: "PixelSNE", X: Any) -> Generator[Snapshot, None, None]:
     yield from model.iter_fit(X)
 
 
-def serve(page: Page, live: LiveRun | None, *, open_browser: bool, port: int, keys: Secrets | None = None) -> View:
-    server = make_server(page, live, port=port, keys=keys)
+def serve(
+    page: Page,
+    live: LiveRun | None,
+    current: Callable[[], Map] | None,
+    *,
+    open_browser: bool,
+    port: int,
+    keys: Secrets | None = None,
+) -> View:
+    write = None if current is None else lambda rows, kind: written(current(), rows, kind)
+    server = make_server(page, live, write, port=port, keys=keys)
     server.start()
     if live is not None:
         live.start()
     if open_browser:
-        webbrowser.open(server.address)
+        open_page(server.address)
     return View(server)
+
+
+def written(one: Map, rows: Any, kind: str) -> bytes:
+    """A map, or some rows of it, as a file."""
+    if rows is not None:
+        others = None if one.others is None else one.others.take(rows)
+        one = Map(one.placed[rows], one.resolution, others, one.about)
+    file = io.BytesIO()
+    WRITERS[f".{kind}"](file, one)
+    return file.getvalue()
+
+
+def open_page(address: str) -> None:
+    """By a file that only this user can read: other users see with which words a browser was started."""
+    folder = Path(tempfile.mkdtemp(prefix="pixelsne-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    link = html.escape(address)
+    words = f'<!doctype html><meta http-equiv="refresh" content="0; url={link}"><a href="{link}">the map</a>'
+    (folder / "open.html").write_text(words, encoding="utf-8")
+    webbrowser.open((folder / "open.html").as_uri())
 
 
 def make_server(*arguments: Any, **options: Any) -> "Server":

@@ -50,7 +50,7 @@ def digest(text: str) -> str:
 
 
 def parts_of(page: Page) -> str:
-    manifest = json.dumps({**page.manifest(), "live": False, "server": False}).encode()
+    manifest = json.dumps({**page.manifest(), "live": False, "server": False, "exports": False}).encode()
     parts = {"manifest": manifest, **page.parts()}
     lines = (
         f'<script type="application/octet-stream" id="part-{name}">{packed(content)}</script>\n'

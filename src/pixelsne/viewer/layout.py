@@ -4,7 +4,7 @@ A manifest says what there is; every array is a part of its own, little-endian, 
 
     positions   (n, 2) uint16: place * 65536 / resolution, so that zooming finds detail between pixels
     category    (n) uint8, uint16 or uint32: which of the manifest's names; the last code stands for no value
-    number      (n) float32, NaN for no value
+    number      (n) float32, or float64 where that is needed to hold them exactly; NaN for no value
     text        (n + 1) uint32, where each row's UTF-8 begins, then all of it
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from pixelsne.arrays import AnyArray, Placed, Positions
 from pixelsne.coloring import as_numbers, encode, has_few
+from pixelsne.files.source import ROW_NUMBERS
 from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen
 
@@ -32,9 +33,10 @@ class Column:
     kind: str  # "category", "number" or "text"
     content: bytes
     names: tuple[str, ...] = ()  # of categories
+    wide: bool = False  # numbers in 64 bits
 
     def described(self) -> dict[str, Any]:
-        return {"name": self.name, "kind": self.kind, "names": list(self.names)}
+        return {"name": self.name, "kind": self.kind, "names": list(self.names), "wide": self.wide}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Page:
     positions: bytes = b""  # none yet while a run prepares
     color: str | None = None  # the column that colors the map at first
     about: dict[str, Any] = field(default_factory=dict)
+    dark: bool | None = None  # None: as the reader's system likes it
 
     def manifest(self) -> dict[str, Any]:
         return {
@@ -56,6 +59,7 @@ class Page:
             "n": self.n,
             "columns": [column.described() for column in self.columns],
             "color": self.color,
+            "dark": self.dark,
             "about": self.about,
         }
 
@@ -79,11 +83,13 @@ def frame_of(positions: Positions, screen: Screen) -> bytes:
     return np.clip(steps, 0, STEPS - 1).astype("<u2").tobytes()
 
 
-def column_of(name: str, values: Any) -> Column:
-    """values: an array, or a column of a pyarrow table."""
-    numbers = as_numbers(values)
+def column_of(name: str, values: Any, *, is_label: bool = False) -> Column:
+    """values: an array, or a column of a pyarrow table. A label names classes, whatever it looks like."""
+    numbers = None if is_label else as_numbers(values)
     if numbers is not None and not has_few(numbers):
-        return Column(name, "number", numbers.astype("<f4").tobytes())
+        narrow = numbers.astype("<f4")
+        wide = not np.array_equal(narrow.astype(np.float64), numbers, equal_nan=True)
+        return Column(name, "number", numbers.astype("<f8").tobytes() if wide else narrow.tobytes(), wide=wide)
     names, codes = encode(values)
     if len(names) > max(MOST_CATEGORIES, SHARE_OF_ROWS * len(codes)) or is_prose(names):
         return Column(name, "text", text_bytes([names[code] if code >= 0 else "" for code in codes]))
@@ -109,12 +115,13 @@ def text_bytes(rows: list[str]) -> bytes:
     return begins.astype("<u4").tobytes() + b"".join(encoded)
 
 
-def page_of(one: Map, title: str, color: str | None = None) -> Page:
+def page_of(one: Map, title: str, color: str | None = None, *, dark: bool = False) -> Page:
     """Of a map that is finished."""
-    columns = columns_of(one.others)
-    told = color or one.about.get("label")
+    label = one.about.get("label")
+    columns = columns_of(one.others, {label, label.removeprefix("input_")} if label else set())
+    told = color or label
     names = [column.name for column in columns if column.kind != "text"]
-    chosen = told if told in names else next(iter(names), None)
+    chosen = told if told in names else default_color(columns)
     return Page(
         title=title,
         resolution=one.resolution,
@@ -122,20 +129,27 @@ def page_of(one: Map, title: str, color: str | None = None) -> Page:
         columns=columns,
         positions=as_steps(one.placed, one.resolution),
         color=chosen,
+        dark=dark or None,
         about={name: one.about[name] for name in ("kl_divergence", "iterations", "seed") if name in one.about},
     )
 
 
-def columns_of(others: Any) -> tuple[Column, ...]:
+def default_color(columns: tuple[Column, ...]) -> str | None:
+    """The first column that may mean something; row numbers do not."""
+    return next((column.name for column in columns if column.kind != "text" and column.name not in ROW_NUMBERS), None)
+
+
+def columns_of(others: Any, labels: set[str] | None = None) -> tuple[Column, ...]:
     """Of a table of pyarrow, or None."""
     if others is None:
         return ()
     pairs = zip(others.column_names, others.columns, strict=True)
-    return tuple(column_of(name, column) for name, column in pairs if is_shown(column))
+    return tuple(column_of(name, column, is_label=name in (labels or ())) for name, column in pairs if is_shown(column))
 
 
 def is_shown(column: Any) -> bool:
     """Lists and the like have no place on a page."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    return not pa.types.is_nested(column.type) and not pa.types.is_binary(column.type)
+    kind = column.type
+    return not (pa.types.is_nested(kind) or pa.types.is_binary(kind) or isinstance(kind, pa.BaseExtensionType))

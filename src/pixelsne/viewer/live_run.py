@@ -60,7 +60,14 @@ def pixels_a_step(before: Frame, after: Frame, resolution: tuple[int, int]) -> f
 
 
 class LiveRun:
-    def __init__(self, snapshots: Generator[Snapshot, None, None], max_iter: int, finish: Finish) -> None:
+    def __init__(
+        self,
+        snapshots: Generator[Snapshot, None, None],
+        max_iter: int,
+        finish: Finish,
+        failed: Callable[[str], None] | None = None,
+    ) -> None:
+        self._failed = failed
         self._snapshots = snapshots
         self._finish = finish
         self._status = Status(max_iter=max_iter)
@@ -136,6 +143,8 @@ class LiveRun:
             with self._changed:
                 words = " ".join(str(error).split()) or type(error).__name__
                 self._status = replace(self._status, state="failed", error=words)
+            if self._failed is not None:
+                self._failed(words)
 
     def _follow(self) -> bool:
         """Whether somebody at a page ended the run."""

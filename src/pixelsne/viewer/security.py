@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 TOKEN_BYTES = 32
+HTTP = 80  # the port that browsers leave out
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 OPEN_PATHS = ("/enter", "/static/enter.js", "/static/icon.svg")  # what is needed to come in
 
@@ -77,7 +78,9 @@ class Gate:
     def __init__(self, app: Any, keys: Secrets, hosts: tuple[str, ...], port: int) -> None:
         self._app = app
         self._keys = keys
-        self._hosts = frozenset(f"{host}:{port}" for host in hosts)
+        self._hosts = frozenset(f"{host}:{port}" for host in hosts) | (
+            frozenset(hosts) if port == HTTP else frozenset()
+        )
         self._cookie_name = cookie_name(port)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -100,7 +103,7 @@ class Gate:
         changes = is_socket or scope["method"] not in {"GET", "HEAD"}
         if origin is not None and origin != f"http://{host}":
             raise Refused(403, "requests from other pages are not answered")
-        if only(scope, b"sec-fetch-site") not in {None, "same-origin", "none"}:
+        if only(scope, b"sec-fetch-site") not in {None, "same-origin", "none"} and not is_link_to_the_door(scope):
             raise Refused(403, "requests from other pages are not answered")
         if changes and origin is None:
             raise Refused(403, "what changes something must say where it comes from")
@@ -114,6 +117,12 @@ class Gate:
     def is_known(self, scope: Any) -> bool:
         given = cookies_of(scope).get(self._cookie_name, "")
         return hmac.compare_digest(given.encode(), self._keys.cookie.encode())
+
+
+def is_link_to_the_door(scope: Any) -> bool:
+    """A click in a notebook: the door shows nothing, changes nothing, and cannot be framed."""
+    is_navigation = only(scope, b"sec-fetch-mode") == "navigate" and only(scope, b"sec-fetch-dest") == "document"
+    return bool(scope["type"] == "http" and scope["path"] == "/enter" and scope["method"] == "GET" and is_navigation)
 
 
 def cookie_name(port: int) -> str:

@@ -59,11 +59,10 @@ class Server:
         self._files = static_files()
         self._keys = keys or Secrets()
         self._clients = 0
+        self._name = written_host(host)
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
-        names = LOOPBACK if host in {"127.0.0.1", "::1", "localhost"} else (*LOOPBACK, host)
-        self._gate = Gate(self._routes(), self._keys, names, self.port)
-        self._name = names[0] if names == LOOPBACK else host
+        self._gate = Gate(self._routes(), self._keys, (*LOOPBACK, self._name), self.port)
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 self._gate,
@@ -139,7 +138,8 @@ class Server:
         return typed(name, self._files[name])
 
     async def _manifest(self, _request: Request) -> Response:
-        return JSONResponse({**self.page.manifest(), "live": self.live is not None, "server": True})
+        exports = self._write_rows is not None
+        return JSONResponse({**self.page.manifest(), "live": self.live is not None, "server": True, "exports": exports})
 
     async def _data(self, request: Request) -> Response:
         content = self._parts.get(request.path_params["part"])
@@ -228,6 +228,13 @@ async def body_of(request: Request, most: int) -> bytes | None:
         if len(body) > most:
             return None
     return body
+
+
+def written_host(host: str) -> str:
+    """As browsers write it."""
+    if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - that is what is refused
+        raise ValueError(f"host {host!r} is no address that a browser could open; give one of this machine's own")
+    return f"[{host}]" if ":" in host else host.lower()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -1,9 +1,9 @@
 // Where the map comes from: a server, or the file itself. Both have the same parts.
 
 /**
- * @typedef {{name: string, kind: "category" | "number" | "text", names: string[]}} ColumnAbout
+ * @typedef {{name: string, kind: "category" | "number" | "text", names: string[], wide: boolean}} ColumnAbout
  * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnAbout[], color: string | null,
- *   about: Record<string, number>, live: boolean, server: boolean}} Manifest
+ *   about: Record<string, number>, live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
  */
 
@@ -63,7 +63,7 @@ export class Column {
     this.n = n;
     /** @type {Uint8Array | Uint16Array | Uint32Array} */
     this.codes = new Uint8Array(0);
-    /** @type {Float32Array} */
+    /** @type {Float32Array | Float64Array} */
     this.numbers = new Float32Array(0);
     /** @type {Uint32Array} */
     this.begins = new Uint32Array(0);
@@ -78,7 +78,10 @@ export class Column {
 
   /** @returns {Promise<void>} */
   load() {
-    this._loading ??= this._load().then((content) => this._take(content));
+    this._loading ??= this._load().then((content) => this._take(content)).catch((error) => {
+      this._loading = null; // the server may come back
+      throw error;
+    });
     return this._loading;
   }
 
@@ -86,7 +89,7 @@ export class Column {
   _take(content) {
     const { kind, names } = this.about;
     if (kind === "number") {
-      this.numbers = new Float32Array(content);
+      this.numbers = this.about.wide ? new Float64Array(content) : new Float32Array(content);
     } else if (kind === "text") {
       this.begins = new Uint32Array(content, 0, this.n + 1);
       this.text = new Uint8Array(content, 4 * (this.n + 1));
@@ -108,6 +111,15 @@ export class Column {
       return this._decoder.decode(this.text.subarray(this.begins[row], this.begins[row + 1]));
     }
     const number = this.numbers[row];
-    return Number.isNaN(number) ? "" : String(Number(number.toPrecision(7)));
+    if (Number.isNaN(number)) return "";
+    return String(Number.isInteger(number) ? number : Number(number.toPrecision(7)));
+  }
+
+  /**
+   * The same with all digits, for files.
+   * @param {number} row
+   */
+  exact(row) {
+    return this.about.wide && !Number.isNaN(this.numbers[row]) ? String(this.numbers[row]) : this.words(row);
   }
 }

@@ -35,8 +35,7 @@ export function follow(told, moved, connection) {
       told(status);
     });
     socket.addEventListener("close", () => {
-      if (isOver) return; // nothing more will come
-      connection(false, "The connection to pixelsne is lost. The picture stays; trying again …");
+      if (!isOver) connection(false, "The connection to pixelsne is lost. The picture stays; trying again …");
       setTimeout(connect, wait);
       wait = Math.min(LONGEST_WAIT, 2 * wait);
     });
@@ -60,6 +59,11 @@ const STAGES = {
   late: "settling",
 };
 
+/** @param {Status} status */
+export function stageOf(status) {
+  return STAGES[status.phase] ?? status.phase;
+}
+
 /**
  * One line about a run.
  * @param {Status} status
@@ -81,8 +85,7 @@ export function inWords(status) {
       return ["stopped, the map is kept", ...figures].filter(Boolean).join(" · ");
     default: {
       const left = status.seconds_left === null ? "" : `${duration(status.seconds_left)} left`;
-      const stage = STAGES[status.phase] ?? status.phase;
-      return [status.state === "paused" ? "paused" : stage, ...begun, left].filter(Boolean).join(" · ");
+      return [status.state === "paused" ? "paused" : stageOf(status), ...begun, left].filter(Boolean).join(" · ");
     }
   }
 }

@@ -7,7 +7,7 @@ import { Column, openSource } from "./data.js";
 import { densityImage, drawDensity } from "./density.js";
 import { drawLabels, findLabels } from "./labels.js";
 import { Legend } from "./legend.js";
-import { ask, drawCurve, follow, inWords } from "./live.js";
+import { ask, drawCurve, follow, inWords, stageOf } from "./live.js";
 import { Grid } from "./picking.js";
 import { canvasDrawer } from "./points_canvas.js";
 import { webglDrawer } from "./points_webgl.js";
@@ -260,7 +260,7 @@ class App {
 
   /** @param {string} name "" for none */
   async colorBy(name) {
-    const column = this.columns.find((one) => one.about.name === name && one.about.kind !== "text") ?? null;
+    const column = name === "" ? null : this.columns.find((one) => one.about.name === name && one.about.kind !== "text") ?? null;
     await column?.load();
     this.column = column;
     /** @type {HTMLSelectElement} */ (element("color")).value = column === null ? "" : name;
@@ -276,7 +276,8 @@ class App {
       field.value = String(Math.min(20, names));
       field.dataset.column = this.column?.about.name ?? "";
     }
-    this.coloring = coloringOf(this.column, Math.max(2, Number(field.value) || 20));
+    const shown = Math.min(Number(field.max), Math.max(2, Math.round(Number(field.value)) || 20));
+    this.coloring = coloringOf(this.column, shown);
     this.legend.show(this.coloring);
     this._repaint();
   }
@@ -354,7 +355,7 @@ class App {
     };
     write();
     if (this.columns.some((one) => !one.isLoaded)) {
-      await Promise.all(this.columns.map((one) => one.load()));
+      await Promise.all(this.columns.map((one) => one.load().catch(complain)));
       if (this.pointed === row) write();
     }
   }
@@ -563,6 +564,8 @@ function holdKeys(app, panel) {
   const field = input("search");
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      if (/** @type {HTMLDialogElement} */ (element("help")).open) return; // which closes itself
+      event.preventDefault();
       leave(app);
       return;
     }
@@ -657,7 +660,7 @@ function holdDrawer(app) {
   element("save-csv").addEventListener("click", () => app.saveRows("csv").catch(complain));
   element("save-ids").addEventListener("click", () => app.saveRows("ids").catch(complain));
   element("save-parquet").addEventListener("click", () => app.saveRows("parquet").catch(complain));
-  element("save-parquet").hidden = !app.manifest.server;
+  element("save-parquet").hidden = !app.manifest.exports;
   element("unselect").addEventListener("click", () => app.selection.clear());
 }
 
@@ -670,13 +673,18 @@ function followRun(app) {
     state = status.state;
     document.documentElement.dataset.run = state;
     element("status").textContent = inWords(status);
+    const stage = state === "running" ? stageOf(status) : inWords(status); // told aloud when it changes, not ten times a second
+    if (element("stage").textContent !== stage) element("stage").textContent = stage;
     const bar = /** @type {HTMLProgressElement} */ (element("progress"));
     bar.value = status.fraction;
     bar.hidden = isOver();
     element("pause").textContent = state === "paused" ? "Resume" : "Pause";
     element("pause").hidden = element("stop").hidden = isOver();
     drawCurve(/** @type {HTMLCanvasElement} */ (element("curve")), status.moves, getComputedStyle(document.documentElement).getPropertyValue("--accent"));
-  }, (places) => app.take(places, true), (isThere, words) => {
+  }, (places) => {
+    if (places.length !== 2 * app.scene.n) location.reload(); // another run, of other rows
+    app.take(places, true);
+  }, (isThere, words) => {
     document.documentElement.dataset.connection = isThere ? "open" : "lost";
     const place = element("message");
     place.textContent = words;
@@ -684,6 +692,7 @@ function followRun(app) {
   });
   element("pause").addEventListener("click", () => ask(state === "paused" ? "resume" : "pause").catch(complain));
   element("stop").addEventListener("click", () => ask("stop").catch(complain));
+  element("save-map").hidden = !app.manifest.exports;
   element("save-map").addEventListener("click", () => app.saveMap().catch(complain));
 }
 
@@ -703,7 +712,7 @@ async function main() {
   holdBar(app);
   holdDrawer(app);
   fitCanvases(app);
-  app.setDark(address.dark ?? app.scene.dark);
+  app.setDark(address.dark ?? manifest.dark ?? app.scene.dark);
   if (!manifest.live) app.take(new Uint16Array(await source.part("positions")), false);
   await app.colorBy(address.color ?? manifest.color ?? "");
   if (address.view === "density") /** @type {HTMLInputElement} */ (document.querySelector("input[value=density]")).click();

@@ -2,6 +2,8 @@
 
 import { STEPS } from "./scene.js";
 
+const FINEST = 3; // CSS pixels between two corners of a lasso
+
 /** @typedef {"new" | "add" | "subtract"} How */
 
 export class Selection {
@@ -47,30 +49,33 @@ export class Selection {
  */
 export function rowsWithin(grid, camera, line) {
   const { scene } = grid;
-  const corners = line.map(([x, y]) => {
+  const xs = new Float64Array(line.length);
+  const ys = new Float64Array(line.length);
+  line.forEach(([x, y], place) => {
     const [mapX, mapY] = camera.toMap(x, y);
-    return [(mapX * STEPS) / scene.resolution[0], (mapY * STEPS) / scene.resolution[1]];
+    xs[place] = (mapX * STEPS) / scene.resolution[0];
+    ys[place] = (mapY * STEPS) / scene.resolution[1];
   });
-  const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
   /** @type {number[]} */
   const rows = [];
   grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (row) => {
-    if (scene.colors[4 * row + 3] !== 0 && isWithin(corners, scene.to[2 * row], scene.to[2 * row + 1])) rows.push(row);
+    if (scene.colors[4 * row + 3] !== 0 && isWithin(xs, ys, scene.to[2 * row], scene.to[2 * row + 1])) rows.push(row);
   });
   return rows;
 }
 
 /**
  * By how often a ray to the right crosses the line.
- * @param {number[][]} corners
+ * @param {Float64Array} xs of the corners
+ * @param {Float64Array} ys
  * @param {number} x
  * @param {number} y
  */
-function isWithin(corners, x, y) {
+function isWithin(xs, ys, x, y) {
   let inside = false;
-  for (let place = 0, last = corners.length - 1; place < corners.length; last = place++) {
-    const [[x1, y1], [x2, y2]] = [corners[place], corners[last]];
-    if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside;
+  for (let place = 0, last = xs.length - 1; place < xs.length; last = place++) {
+    const isCrossed = ys[place] > y !== ys[last] > y;
+    if (isCrossed && x < ((xs[last] - xs[place]) * (y - ys[place])) / (ys[last] - ys[place]) + xs[place]) inside = !inside;
   }
   return inside;
 }
@@ -101,6 +106,8 @@ export function holdLasso(surface, tool, drawn, done) {
   surface.addEventListener("pointermove", (event) => {
     if (event.pointerId !== pointer) return;
     const [x, y] = [event.offsetX, event.offsetY];
+    const [lastX, lastY] = line[line.length - 1];
+    if (shape === "lasso" && Math.hypot(x - lastX, y - lastY) < FINEST) return;
     if (shape === "lasso") line.push([x, y]);
     else line = [line[0], [x, line[0][1]], [x, y], [line[0][0], y]];
     drawn(line);
