@@ -66,7 +66,10 @@ class App {
       colorsVersion: 0,
     };
     this.hasPlaces = false;
-    this.camera = new Camera(manifest.resolution, () => this.draw());
+    this.camera = new Camera(manifest.resolution, () => {
+      if (this.camera.isMoving) this._point(-1); // what was pointed at is elsewhere now
+      this.draw();
+    });
     this.grid = new Grid(this.scene);
     this.selection = new Selection(manifest.n, () => this._selectionChanged());
     this.legend = new Legend(element("legend"), () => this._repaint());
