@@ -111,6 +111,7 @@ def main(kills: int, seed: int) -> None:
                 raise AssertionError("another map than that of an undisturbed run")
             if (folder / "run.ckpt").exists():
                 raise AssertionError("a checkpoint is left after the end")
+            print(f"round {rounds}: {dict(told)}, the same map", flush=True)
     print(f"{told.total() - told['finished']} kills in {rounds} runs: {dict(told)}; every map the same", flush=True)
 
 
