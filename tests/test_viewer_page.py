@@ -206,7 +206,7 @@ def test_colors_are_switched(page):
     assert "1 without a value" in page.locator("#legend").inner_text()
     page.get_by_label("show numbers from").fill("80")
     page.get_by_label("show numbers from").press("Enter")
-    assert "800 hidden" in page.locator("#counts").inner_text().replace("801", "800")
+    assert "800 hidden" in page.locator("#counts").inner_text()
     page.locator("#color").select_option("")
     settle(page)
     assert page.locator("#legend").inner_text() == ""

@@ -13,7 +13,7 @@ import numpy as np
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.plot import PAGES, PICTURES, draw, look_of, write_page
-from pixelsne.commands.score import Neighborhoods, sample_rows
+from pixelsne.commands.score import Neighborhoods, sample_rows, settings_of
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
@@ -25,7 +25,7 @@ from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, f
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
 from pixelsne.plot import Look
-from pixelsne.settings import STARTS, check_settings
+from pixelsne.settings import STARTS
 
 Given = dict[str, Any]
 
@@ -149,7 +149,7 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
 def room_for_a_fit(model: PixelSNE) -> CheckRoom:
     """Refuses what could be read, but not embedded: before it is read."""
 
-    settings = check_settings(model.get_params(deep=False) | {"init": "random"}, 0)
+    settings = settings_of(model)
 
     def check(rows: int, columns: int, size: int) -> None:
         if rows < FEWEST_ROWS:

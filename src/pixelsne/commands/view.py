@@ -10,6 +10,7 @@ import numpy as np
 
 from pixelsne.commands.embed import Given, check_paths, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
+from pixelsne.commands.score import settings_of
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map
@@ -64,7 +65,7 @@ def live_server(given: Given, talk: Talk) -> "Server":
         check_paths(given)
     model = make_model(given)
     source = read(given, model, talk)
-    settings = model.start(source.values).settings
+    settings = settings_of(model)
     columns = columns_of(source.others, {given["label"]})
     color = given["label"] or default_color(columns)
     page = Page(Path(given["path"]).name, settings.resolution, len(source), columns, b"", color)

@@ -13,6 +13,7 @@ import numpy as np
 from pixelsne.arrays import Pixels, Placed
 from pixelsne.coloring import plain_column
 from pixelsne.files.errors import FileError
+from pixelsne.files.read_h5ad import need_anndata
 from pixelsne.files.replacing import replacing
 
 ABOUT = "pixelsne"  # the key of what a file tells of itself
@@ -90,14 +91,12 @@ def write_npz(file: IO[bytes], one: Map) -> None:
             array = plain_column(column).to_numpy()
             is_plain = array.dtype.kind in "biufU"
             free = free_name(name, [*arrays, "file", "allow_pickle"])  # which NumPy has for itself
-            arrays[free] = array if is_plain else np.array([str(value) for value in array])
+            arrays[free] = array if is_plain else np.array(["" if value is None else str(value) for value in array])
     np.savez(file, allow_pickle=False, **arrays)
 
 
 def write_h5ad(file: IO[bytes], one: Map) -> None:
     """Everything the source has, if that is an h5ad, and the map beside it."""
-    from pixelsne.files.read_h5ad import need_anndata  # noqa: PLC0415 - an extra
-
     io, h5py = need_anndata(Path("h5ad"))
     if one.source is not None and one.source.suffix.lower() == ".h5ad":
         with one.source.open("rb") as source:
@@ -146,6 +145,8 @@ def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: 
     path = Path(path)
     if kinds and path.suffix.lower() not in kinds:
         raise FileError(path, f"is of a kind that is not written here; known are {', '.join(kinds)}")
+    if path.suffix.lower() == ".h5ad":
+        need_anndata(path)
     if path.is_dir():
         raise FileError(path, "is a folder; give the name of a file")
     for given in inputs:
