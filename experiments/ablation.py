@@ -1,0 +1,55 @@
+"""The paper's trees, one property at a time, on the maps that one run passes through.
+
+Every tree sees the same maps, so nothing but the tree differs; a map in the middle of 50 iterations stands for all
+50. Beside them, the core's two trees and the parts of an iteration that all share.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from experiments.cells import Cell, Result
+from experiments.data.catalog import open_prepared
+from experiments.literal_tree import VARIANTS, LiteralTree
+from experiments.methods import METHODS
+from pixelsne.arrays import Positions
+from pixelsne.repulsion import Repulsion, repel_by_barnes_hut, repel_by_pixel_tree
+from pixelsne.screen import Screen
+from pixelsne.settings import check_settings
+
+ITERATIONS_BETWEEN_MAPS = 50
+
+
+def trees(cell: Cell) -> Result:
+    """Seconds a whole run would spend in each tree."""
+    model = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads)
+    settings = check_settings(model.get_params(deep=False), cell.seed)
+    methods: dict[str, Repulsion] = {
+        str(variant): LiteralTree(variant, settings.resolution, settings.theta) for variant in VARIANTS
+    }
+    methods["core, to the point"] = repel_by_barnes_hut(settings)
+    methods["core, to the pixel"] = repel_by_pixel_tree(settings)
+    spent = dict.fromkeys(methods, 0.0)
+    for number, (positions, screen) in enumerate(maps_of(model, cell)):
+        # Each in turn comes first, so that none always finds the caches as the same other one left them.
+        names = list(methods)
+        for name in names[number % len(names) :] + names[: number % len(names)]:
+            spent[name] += ITERATIONS_BETWEEN_MAPS * seconds_of(methods[name], positions, screen)
+    return {"tree seconds": spent, "points": len(positions), "iterations": settings.max_iter}
+
+
+def maps_of(model: Any, cell: Cell) -> Iterator[tuple[Positions, Screen]]:
+    """In the middle of every 50 iterations."""
+    points = open_prepared(cell.data, cell.n, subset=cell.subset).points
+    for snapshot in model.start(points).snapshots():
+        if snapshot.screen is not None and snapshot.iteration % ITERATIONS_BETWEEN_MAPS == ITERATIONS_BETWEEN_MAPS // 2:
+            yield snapshot.positions, snapshot.screen
+
+
+def seconds_of(repel: Callable[..., float], positions: Positions, screen: Screen) -> float:
+    push = np.empty_like(positions)
+    began = time.perf_counter()
+    repel(positions, screen, push)
+    return time.perf_counter() - began

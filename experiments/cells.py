@@ -1,0 +1,128 @@
+"""One cell of a table: one run of one method, in a process of its own, measured and judged."""
+
+import json
+import math
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import in_own_process, peak_memory
+from experiments.data.catalog import Prepared, home, open_prepared
+from experiments.methods import METHODS
+from experiments.paper import NEIGHBORS
+from experiments.places import CACHE
+from pixelsne import PixelSNE
+from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED, nearest, sample_rows, settings_of
+from pixelsne.quality import shared_neighbors, vote
+from pixelsne.settings import check_threads
+from pixelsne.watched import finish
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    data: str
+    method: str
+    resolution: int
+    seed: int = 0  # of the start and the search
+    n: int | None = None  # rows at random; None: all
+    subset: int = 0  # which rows
+    threads: int = 1
+    kind: str = "run"  # of KINDS: a run; the cost at its start; the paper's trees along a run
+
+    def key(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def name(self) -> str:
+        """For files."""
+        rows = "all" if self.n is None else self.n
+        return f"{self.data}-{rows}-{self.method}-{self.resolution}-{self.seed}-{self.subset}-{self.threads}"
+
+    def __str__(self) -> str:
+        rows = "" if self.n is None else f", {self.n:,} rows"
+        threads = f", {self.threads} threads" if self.threads > 1 else ""
+        method = METHODS[self.method].title
+        return f"{self.kind}: {method}, {self.data}{rows}, r = {self.resolution}, seed {self.seed}{threads}"
+
+
+def measure(cell: Cell) -> Result:
+    """In a process of its own, whose libraries have as many threads as the cell."""
+    return in_own_process("-m", "experiments.cells", cell.key(), threads=cell.threads)
+
+
+def map_file(cell: Cell) -> Any:
+    return CACHE / "maps" / f"{cell.name()}.npz"
+
+
+def run(cell: Cell) -> Result:
+    data = open_prepared(cell.data, cell.n, subset=cell.subset)
+    model = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads).fit(data.points)
+    seconds = model.timings_
+    affinities = seconds["neighbors"] + seconds["affinities"]
+    memory = peak_memory()
+    file = map_file(cell)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(file, placed=model.embedding_, positions=model.positions_)
+    return {
+        "points": len(data.points),
+        "P": affinities,
+        "Coord": seconds["descent"],
+        "Total": affinities + seconds["descent"],
+        "iterations": model.n_iter_,
+        "KL": model.kl_divergence_,
+        "peak memory, GB": memory,
+        **judge(cell, data, model.embedding_),
+    }
+
+
+def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
+    """Neighborhood precision and k-NN accuracy for the paper's k, over all rows or, of many, a sample."""
+    n = len(data.points)
+    rows = sample_rows(n, EXACT_UP_TO, ROWS_SAMPLED, 0)
+    counts = tuple(k for k in NEIGHBORS if k < n)
+    true, shown = true_neighbors(cell, data, rows, max(counts)), near(placed, rows, max(counts))
+    precision = [float(shared_neighbors(true[:, :k], shown[:, :k]).mean()) / k for k in counts]
+    accuracy = [float(np.mean(vote(data.labels[shown[:, :k]]) == data.labels[rows])) for k in counts]
+    return {"precision": precision, "accuracy": accuracy, "judged rows": len(rows)}
+
+
+def near(values: Any, rows: Any, k: int) -> Any:
+    return nearest(settings_of(PixelSNE(n_pca=None)), values, rows, k, check_threads(-1))
+
+
+def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:
+    """Among the 50 dimensions; kept, since every method is judged by the same ones."""
+    kept = home(cell.data) / f"neighbors-{data.about['fingerprint']}-{len(data.points)}-{cell.subset}-{k}.npy"
+    if not kept.exists():
+        np.save(kept, near(data.points, rows, k))
+    return np.load(kept)
+
+
+def start(cell: Cell) -> Result:
+    """The cost when all points are as good as in one place: every q is 1 / (n (n - 1))."""
+    points = open_prepared(cell.data, cell.n, subset=cell.subset).points
+    run = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads).start(points)
+    values = finish(run.prepare()).affinities.values.astype(np.float64)
+    values = values[values > 0]
+    return {"KL": float((values * np.log(values)).sum()) + math.log(len(points) * (len(points) - 1))}
+
+
+def trees(cell: Cell) -> Result:
+    from experiments import ablation  # noqa: PLC0415 - imports this module
+
+    return ablation.trees(cell)
+
+
+KINDS = {"run": run, "start": start, "trees": trees}
+
+
+def main() -> None:
+    cell = Cell(**json.loads(sys.argv[1]))
+    print(json.dumps(KINDS[cell.kind](cell)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""What a loader returns, and what all loaders do with files."""
+
+import gzip
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_arrays import member_of, read_member
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A data set before its reduction to 50 dimensions."""
+
+    values: Any  # (n, d), dense or sparse
+    labels: Any  # (n) integers
+    names: tuple[str, ...]  # of the labels
+    source: str  # what was read
+    texts: list[str] = field(default_factory=list)  # (n), or none
+    stands_for: str = ""  # in what it differs from the paper's data
+
+
+def first_file(folder: Path, *names: str) -> Path | None:
+    """The first of these names that is there, as it is or gzipped."""
+    candidates = [folder / f"{name}{ending}" for name in names for ending in ("", ".gz")]
+    return next((path for path in candidates if path.exists()), None)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file's bytes, unpacked; damage comes out as one line that names the file."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield file  # type: ignore[misc]
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise FileError(path, f"is damaged or cut off: {error}") from None
+
+
+def read_arrays(path: Path, *names: str) -> tuple[Any, ...]:
+    """Arrays of an npz by name."""
+    there = array_names(path)
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise FileError(path, f"has no array {', '.join(missing)}; it has {', '.join(sorted(there))}")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(read_member(path, archive, member_of(archive, f"{name}.npy")) for name in names)
+    except FileError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a damaged zip raises anything
+        raise FileError(path, f"is damaged: {error}") from None
+
+
+def array_names(path: Path) -> set[str]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {name.removesuffix(".npy") for name in archive.namelist()}
+    except zipfile.BadZipFile as error:
+        raise FileError(path, f"is damaged or no npz: {error}") from None
+
+
+def read_texts(path: Path | None, n: int) -> list[str]:
+    """The key "text" of every line of JSON; none without a file."""
+    if path is None:
+        return []
+    with opened(path) as file:
+        texts = [str(json.loads(line)["text"]) for line in file]
+    if len(texts) != n:
+        raise FileError(path, f"has {len(texts):,} texts where {n:,} are wanted")
+    return texts
+
+
+def check_labels(path: Path, labels: Any, n: int, classes: int) -> Any:
+    """(n) integers from 0 to classes - 1."""
+    labels = np.asarray(labels)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        raise FileError(path, f"must have {n:,} whole numbers as labels, has {labels.dtype} {labels.shape}")
+    if labels.size and not 0 <= labels.min() <= labels.max() < classes:
+        raise FileError(path, f"has labels from {labels.min()} to {labels.max()} where 0 to {classes - 1} are known")
+    return labels.astype(np.int64)

@@ -1,0 +1,214 @@
+"""The paper's figures."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from benchmarks.pictures import tidy, use_log
+from experiments import paper, plan, tables
+from experiments.cells import Cell, map_file
+from experiments.data.catalog import TITLES, open_prepared
+from experiments.data.word_vectors import words_of
+from experiments.kept import Kept
+from experiments.methods import METHODS
+from experiments.plan import Scale
+from experiments.tables import Sizes
+from pixelsne.coloring import Coloring, color_categories
+from pixelsne.plot import Canvas, Look
+
+COLORS = {
+    "t-sne": "#7d7d7d",
+    "bh-sne": "#2f6db3",
+    "bh-sne-rp": "#2b9184",
+    "pixelsne-vp": "#7b5aa6",
+    "pixelsne-rp": "#e08e1b",
+    "ours": "#d1382c",
+}
+MAP_SIDE = 480  # pixels of a map among others
+MAPS_SHOWN = ("t-sne", "bh-sne", "bh-sne-rp", "pixelsne-rp", "ours")
+
+# Of the annotated map.
+LARGE_SIDE = 1100
+POINTS_A_REGION, FEWEST_REGIONS, MOST_REGIONS = 400, 12, 42
+WORDS_A_REGION = 3
+SHORTEST_WORD = 3
+
+
+def save(figure: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def draw_sizes(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    drawn = False
+    for axis, part in zip(axes, ("Coord", "Total"), strict=True):
+        for method, points in tables.size_series(kept, scale, sizes, part).items():
+            drawn = True
+            ns, means = [n for n, _ in points], [float(np.mean(seconds)) for _, seconds in points]
+            deviations = [float(np.std(seconds)) for _, seconds in points]
+            axis.errorbar(
+                ns, means, deviations, marker="o", markersize=4, color=COLORS[method], label=METHODS[method].title
+            )
+        axis.set_xlabel("points")
+        axis.set_title(f"{part}, seconds", loc="left", fontsize=10)
+        if drawn:
+            use_log(axis, "x")
+            use_log(axis, "y")
+            axis.legend(frameon=False, fontsize=9)
+        tidy(axis)
+    if drawn:
+        save(figure, path)
+    plt.close(figure)
+    return drawn
+
+
+def draw_sides(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+    cells = list(plan.resolution(scale, sizes))
+    if not kept.have(cells):
+        return False
+    figure, axes = plt.subplots(1, len(scale.crowds), figsize=(9, 3.8), layout="constrained", sharey=True)
+    for axis, n in zip(axes, scale.crowds, strict=True):
+        sides = [side for side in plan.RESOLUTIONS_TIMED if tables.gather(kept, cells, n=n, resolution=side)]
+        spent = [
+            tables.column(tables.gather(kept, cells, n=n, method="pixelsne-rp", resolution=side), "Coord")
+            for side in sides
+        ]
+        means, deviations = [np.mean(one) for one in spent], [np.std(one) for one in spent]
+        axis.errorbar(sides, means, deviations, marker="o", color=COLORS["pixelsne-rp"], label="PixelSNE-RP")
+        theirs = tables.column(tables.gather(kept, cells, n=n, method="bh-sne-rp"), "Coord")
+        if theirs:
+            axis.axhline(np.mean(theirs), color=COLORS["bh-sne"], linestyle="--", label="BH-SNE")
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(sides, [str(side) for side in sides])
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("r")
+        axis.set_title(f"{n:,} digits: Coord, seconds", loc="left", fontsize=10)
+        axis.legend(frameon=False)
+        tidy(axis)
+    save(figure, path)
+    return True
+
+
+def draw_quality(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+    cells = list(plan.quality(scale, sizes))
+    shown = [data for data in paper.SETS if tables.gather(kept, cells, data=data)]
+    if not shown:
+        return False
+    figure, axes = plt.subplots(2, len(shown), figsize=(3.1 * len(shown), 5.4), layout="constrained", squeeze=False)
+    for line, measure in enumerate(("precision", "accuracy")):
+        for axis, data in zip(axes[line], shown, strict=True):
+            for method in ("bh-sne", "bh-sne-rp", "pixelsne-rp", "ours"):
+                results = tables.gather(kept, cells, data=data, method=method)
+                if results and not (method == "bh-sne-rp" and tables.gather(kept, cells, data=data, method="bh-sne")):
+                    several = np.array([result[measure] for result in results])
+                    ks = paper.NEIGHBORS[: several.shape[1]]
+                    axis.plot(
+                        ks, several.mean(axis=0), "o-", markersize=3, color=COLORS[method], label=METHODS[method].title
+                    )
+            axis.set_title(f"{TITLES[data]}: {measure}", loc="left", fontsize=10)
+            axis.set_xlabel("k")
+            tidy(axis)
+    axes[0][0].legend(frameon=False, fontsize=8)
+    save(figure, path)
+    return True
+
+
+def paint(cell: Cell, side: int) -> tuple[Any, Any, Coloring]:
+    """The map as an image, the points on it, and what the colors mean."""
+    data = open_prepared(cell.data, cell.n, subset=cell.subset)
+    with np.load(map_file(cell)) as arrays:
+        placed = arrays["placed"] * (side / cell.resolution)
+    pixels = np.clip(placed.astype(np.int64), 0, side - 1)
+    coloring = color_categories(np.array(data.about["names"])[data.labels])
+    return Canvas(pixels, (side, side), Look()).paint(coloring.colors), placed, coloring
+
+
+def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+    """A line for each data set, a column for each method."""
+    cells = [
+        cell
+        for cell in plan.maps(scale, sizes)
+        if cell.method in MAPS_SHOWN and kept.get(cell) and map_file(cell).exists()
+    ]
+    lines = {data: [cell for cell in cells if cell.data == data] for data in paper.SETS}
+    for data, chosen in lines.items():
+        if any(cell.method == "bh-sne" for cell in chosen):
+            lines[data] = [cell for cell in chosen if cell.method != "bh-sne-rp"]
+    lines = {data: chosen for data, chosen in lines.items() if chosen}
+    if not lines:
+        return False
+    columns = max(map(len, lines.values()))
+    figure, axes = plt.subplots(
+        len(lines), columns, figsize=(3.4 * columns, 3.7 * len(lines)), squeeze=False, layout="constrained"
+    )
+    for line, chosen in zip(axes, lines.values(), strict=True):
+        for axis in line:
+            axis.set_axis_off()
+        for axis, cell in zip(line, chosen, strict=False):
+            result = kept.get(cell) or {}
+            axis.imshow(paint(cell, MAP_SIDE)[0], interpolation="none")
+            title = f"{TITLES[cell.data]}, {METHODS[cell.method].title}\n{tables.duration(result['Total'])}"
+            axis.set_title(title, fontsize=10)
+    save(figure, path)
+    return True
+
+
+def draw_headlines(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+    """NewsAgg, its regions named by their words."""
+    cells = [cell for cell in plan.headlines(scale, sizes) if kept.get(cell) and map_file(cell).exists()]
+    if not cells:
+        return False
+    texts = open_prepared(cells[0].data, cells[0].n).texts
+    if not texts:
+        return False
+    image, placed, coloring = paint(cells[0], LARGE_SIDE)
+    figure, axis = plt.subplots(figsize=(11, 11), layout="constrained")
+    axis.imshow(0.35 * image + 0.65, interpolation="none")
+    axis.set_axis_off()
+    for (x, y), words in name_regions(placed, texts):
+        halo = [withStroke(linewidth=3, foreground="white")]
+        axis.text(x, y, words, ha="center", va="center", fontsize=9.5, color="#222222", path_effects=halo)
+    dots = [Line2D([], [], marker="o", linestyle="", color=color, label=name) for name, color in coloring.legend]
+    axis.legend(handles=dots, loc="lower left", frameon=False)
+    save(figure, path)
+    return True
+
+
+def name_regions(placed: Any, texts: Sequence[str]) -> list[tuple[Any, str]]:
+    """Where each region of the map is, and the words that are more frequent there than elsewhere."""
+    regions = int(np.clip(len(texts) // POINTS_A_REGION, FEWEST_REGIONS, MOST_REGIONS))
+    model = KMeans(min(regions, len(texts)), n_init=1, random_state=0).fit(placed)
+    words = [{word for word in words_of(text.lower()) if is_telling(word)} for text in texts]
+    everywhere = Counter(word for one in words for word in one)
+    named = []
+    for region in range(model.n_clusters):
+        inside = np.flatnonzero(model.labels_ == region)
+        here = Counter(word for row in inside for word in words[row])
+        best = sorted(here, key=lambda word: -tellingness(here[word], len(inside), everywhere[word], len(texts)))
+        if best:
+            named.append((np.median(placed[inside], axis=0), "\n".join(best[:WORDS_A_REGION])))
+    return named
+
+
+def is_telling(word: str) -> bool:
+    return len(word) >= SHORTEST_WORD and word not in ENGLISH_STOP_WORDS
+
+
+def tellingness(here: int, rows_here: int, everywhere: int, rows: int) -> float:
+    """What a word adds to the divergence between this region's words and all."""
+    share = here / rows_here
+    return share * float(np.log(share / (everywhere / rows)))

@@ -1,0 +1,89 @@
+"""Compiles literal_tree.cpp where it is needed, and lends its trees to the descent."""
+
+import ctypes
+import hashlib
+import math
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.places import CACHE
+from pixelsne.arrays import Positions
+from pixelsne.screen import Screen
+
+SOURCE = Path(__file__).with_name("literal_tree.cpp")
+FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC")  # the optimization that the published programs are built with
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the paper changed about BH-SNE's tree, one by one."""
+
+    bounded: bool  # leaves are pixels
+    one_time: bool  # all cells are made once
+    integers: bool  # Sec. 4.4
+
+    def __str__(self) -> str:
+        depth = "to the pixel" if self.bounded else "to the point"
+        construction = "one-time" if self.one_time else "rebuilt"
+        return f"{depth}, {construction}, {'integers' if self.integers else 'divisions'}"
+
+
+# One-time construction needs cells that do not depend on the data, so bounded ones.
+VARIANTS = tuple(
+    Variant(bounded, one_time, integers)
+    for bounded, one_time in ((False, False), (True, False), (True, True))
+    for integers in (False, True)
+)
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Built once for each text of the source."""
+    name = hashlib.sha256(SOURCE.read_bytes() + " ".join(FLAGS).encode()).hexdigest()[:16]
+    path = CACHE / f"literal_tree_{name}.so"
+    if not path.exists():
+        compile_to(path)
+    loaded = ctypes.CDLL(os.fspath(path))
+    loaded.make_tree.restype = ctypes.c_void_p
+    loaded.free_tree.argtypes = [ctypes.c_void_p]
+    loaded.repel.restype = ctypes.c_double
+    numbers, double = ctypes.POINTER(ctypes.c_double), ctypes.c_double
+    floats = np.ctypeslib.ndpointer(np.float32, 2, flags="C")
+    loaded.repel.argtypes = [ctypes.c_void_p, floats, ctypes.c_int64, numbers, numbers, double, double, floats]
+    return loaded
+
+
+def compile_to(path: Path) -> None:
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise RuntimeError("a C++ compiler is needed for the paper's own trees; install one or set CXX")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    subprocess.run([compiler, *FLAGS, os.fspath(SOURCE), "-o", os.fspath(unfinished)], check=True)
+    unfinished.replace(path)
+
+
+class LiteralTree:
+    """One tree; a call is one evaluation, as pixelsne.repulsion has it."""
+
+    def __init__(self, variant: Variant, resolution: tuple[int, int], theta: float) -> None:
+        self.variant, self.theta = variant, theta
+        self._levels = math.ceil(math.log2(max(*resolution, 2)))
+        self._library: Any = library()
+        self._tree = self._library.make_tree(self._levels, variant.bounded, variant.one_time, variant.integers)
+
+    def __call__(self, positions: Positions, screen: Screen, push: Positions) -> float:
+        """Writes the push (n, 2), returns the normalizer."""
+        pair = ctypes.c_double * 2
+        origin, unit, side = pair(*screen.origin), pair(*screen.unit_per_pixel), float(2**self._levels)
+        return float(self._library.repel(self._tree, positions, len(positions), origin, unit, side, self.theta, push))
+
+    def __del__(self) -> None:
+        self._library.free_tree(self._tree)

@@ -1,0 +1,159 @@
+"""Which cells each table and figure needs, in full and in a quick look."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from experiments.cells import Cell
+from experiments.methods import METHODS
+from experiments.paper import POINTS, RESOLUTION, RESOLUTIONS, SETS
+
+LARGE = 200_000  # from here on one run takes minutes and is done once
+TREES_UP_TO = 100_000  # points for which the paper's trees are measured one by one
+RESOLUTIONS_TIMED = (512, 1024, 2048, 4096, 8192)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured."""
+
+    rows: int | None  # of every data set; None: all
+    repetitions: int
+    judged_rows: int  # MNIST digits in the tables of quality
+    judged_repetitions: int
+    sizes: tuple[int, ...]  # points, for time against the number of items
+    crowds: tuple[int, ...]  # digits, for time against the resolution
+    exact: bool  # whether t-SNE itself is run
+
+
+FULL = Scale(
+    rows=None,
+    repetitions=3,
+    judged_rows=10_000,
+    judged_repetitions=10,
+    sizes=(5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000),
+    crowds=(30_000, 50_000),
+    exact=True,
+)
+QUICK = Scale(
+    rows=5_000,
+    repetitions=2,
+    judged_rows=2_000,
+    judged_repetitions=3,
+    sizes=(1_000, 2_000, 5_000, 10_000),
+    crowds=(3_000, 5_000),
+    exact=True,
+)
+
+
+def seeds(count: int) -> range:
+    return range(count)
+
+
+def size_of(data: str, scale: Scale, sizes: dict[str, int]) -> int:
+    there = sizes.get(data, POINTS[data])
+    return min(there, scale.rows or there)
+
+
+def methods_for(n: int, scale: Scale) -> list[str]:
+    """Those that come to an end; BH-SNE on RP's affinities where its own search does not."""
+    names = ["t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp", "bh-sne-rp", "ours"]
+    if not scale.exact:
+        names.remove("t-sne")
+    return [name for name in names if n <= (METHODS[name].most_points or n)]
+
+
+def times(scale: Scale, sizes: dict[str, int], sets: tuple[str, ...] = SETS) -> Iterator[Cell]:
+    for data in sets:
+        n = size_of(data, scale, sizes)
+        rows = None if n == sizes.get(data, POINTS[data]) else n
+        for method in methods_for(n, scale):
+            count = 1 if method == "t-sne" or n >= LARGE else scale.repetitions
+            for seed in seeds(count):
+                yield Cell(data, method, RESOLUTION[data], seed, rows)
+                if method == "ours":
+                    yield Cell(data, method, RESOLUTION[data], seed, rows, threads=2)
+
+
+def improvements(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    for data in SETS:
+        n = min(size_of(data, scale, sizes), TREES_UP_TO)
+        rows = None if n == sizes.get(data, POINTS[data]) else n
+        yield Cell(data, "pixelsne-rp", RESOLUTION[data], 0, rows, kind="trees")
+
+
+def quality_by_resolution(scale: Scale, _sizes: dict[str, int]) -> Iterator[Cell]:
+    n = scale.judged_rows
+    for seed in seeds(scale.judged_repetitions):
+        for resolution in RESOLUTIONS:
+            yield Cell("mnist", "pixelsne-rp", resolution, seed, n)
+        for method in ("pixelsne-rp-mass", "ours-50"):
+            yield Cell("mnist", method, 1024, seed, n)
+        yield Cell("mnist", "pixelsne-rp", 1024, 0, n, subset=seed + 1)
+
+
+def cost(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    yield from quality_by_resolution(scale, sizes)
+    yield Cell("mnist", "pixelsne-rp", 1024, 0, scale.judged_rows, kind="start")
+    for seed in seeds(scale.judged_repetitions):
+        yield Cell("mnist", "bh-sne", 1024, seed, scale.judged_rows)
+
+
+def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    """On the largest set there is: the paper's NewsAgg has 421,161 rows."""
+    data = largest(sizes)
+    for n in scale.sizes:
+        if n > sizes.get(data, POINTS[data]):
+            continue
+        for method, most in (("t-sne", 10_000), ("bh-sne", 50_000), ("bh-sne-rp", n), ("pixelsne-rp", n), ("ours", n)):
+            if n <= most and (scale.exact or method != "t-sne"):
+                count = 1 if n >= LARGE or method == "t-sne" else min(2, scale.repetitions)
+                for seed in seeds(count):
+                    yield Cell(data, method, RESOLUTION["newsagg"], seed, n)
+
+
+def largest(sizes: dict[str, int]) -> str:
+    """NewsAgg if all of it is there, else the set with the most rows."""
+    if sizes.get("newsagg", 0) >= max(FULL.sizes):
+        return "newsagg"
+    return max(sizes, key=lambda data: sizes[data], default="mnist")
+
+
+def resolution(scale: Scale, _sizes: dict[str, int]) -> Iterator[Cell]:
+    for n in scale.crowds:
+        for seed in seeds(scale.repetitions):
+            yield Cell("mnist", "bh-sne-rp", 1024, seed, n)
+            for side in RESOLUTIONS_TIMED:
+                yield Cell("mnist", "pixelsne-rp", side, seed, n)
+
+
+def quality(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    """What `times` has measured already."""
+    for cell in times(scale, sizes):
+        if cell.method in {"bh-sne", "bh-sne-rp", "pixelsne-rp", "ours"} and cell.threads == 1:
+            yield cell
+
+
+def maps(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    """One map of every method, with the times of `times`."""
+    for cell in times(scale, sizes):
+        if cell.seed == 0 and cell.threads == 1:
+            yield cell
+
+
+def headlines(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    for cell in times(scale, sizes, ("newsagg",)):
+        if cell.method == "pixelsne-rp" and cell.seed == 0:
+            yield cell
+
+
+EXPERIMENTS: dict[str, Callable[[Scale, dict[str, int]], Iterator[Cell]]] = {
+    "times": times,
+    "improvements": improvements,
+    "quality-by-resolution": quality_by_resolution,
+    "cost": cost,
+    "size": size,
+    "resolution": resolution,
+    "quality": quality,
+    "maps": maps,
+    "headlines": headlines,
+}

@@ -1,0 +1,232 @@
+"""The paper's tables with our figures beside them, as Markdown."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import table
+from experiments import paper, plan
+from experiments.cells import Cell, Result
+from experiments.data.catalog import TITLES
+from experiments.kept import Kept
+from experiments.methods import METHODS
+from experiments.plan import Scale
+
+Sizes = dict[str, int]
+NOT_RUN = "not run"
+PARTS = ("P", "Coord", "Total")
+
+
+def duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 6000 else f"{seconds / 3600:.3g} h"
+
+
+def spread(values: Sequence[float], digits: int = 4) -> str:
+    """Mean (deviation); of one value, the value."""
+    if not values:
+        return NOT_RUN
+    mean = f"{np.mean(values):.{digits}f}"
+    return mean if len(values) == 1 else f"{mean} ({np.std(values):.{digits}f})"
+
+
+def spread_time(values: Sequence[float]) -> str:
+    if not values:
+        return NOT_RUN
+    mean = duration(float(np.mean(values)))
+    return mean if len(values) == 1 else f"{mean} ({np.std(values):.2g} s)"
+
+
+def times_of(seconds: float) -> str:
+    return f"{seconds:.3g}"
+
+
+def gather(kept: Kept, cells: Iterable[Cell], **wanted: Any) -> list[Result]:
+    """Results of the finished cells that have these properties; runs, unless another kind is wanted."""
+    wanted = {"kind": "run"} | wanted
+    chosen = [cell for cell in cells if all(getattr(cell, name) == value for name, value in wanted.items())]
+    return kept.have(dict.fromkeys(chosen))
+
+
+def column(results: Sequence[Result], name: str) -> list[float]:
+    return [float(result[name]) for result in results]
+
+
+def computing_times(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    """Table 1."""
+    cells = list(plan.times(scale, sizes))
+    parts = []
+    for data in paper.SETS:
+        rows = [row for method in METHODS for row in times_rows(kept, cells, data, method)]
+        if rows:
+            n = plan.size_of(data, scale, sizes)
+            parts.append(f"**{TITLES[data]}**, {n:,} points, r = {paper.RESOLUTION[data]}\n\n{table(rows)}")
+    return "\n\n".join(parts)
+
+
+def times_rows(kept: Kept, cells: list[Cell], data: str, method: str) -> list[dict[str, str]]:
+    rows = []
+    for threads in (1, 2):
+        results = gather(kept, cells, data=data, method=method, threads=threads)
+        theirs = paper.TIMES.get((method, data))
+        if not results and (theirs is None or threads > 1):
+            continue
+        ours = column(results, "Total")
+        rows.append({
+            "method": METHODS[method].title + (f", {threads} threads" if threads > 1 else ""),
+            **{f"paper: {name}": duration(theirs[at]) if theirs else "" for at, name in enumerate(PARTS)},
+            **{f"here: {name}": spread_time(column(results, name)) for name in PARTS},
+            "paper / here": times_of(theirs[2] / float(np.mean(ours))) if theirs and ours else "",
+        })  # fmt: skip
+    return rows
+
+
+def ablation(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    """Seconds in the tree during 1,000 iterations, by what the tree is."""
+    rows: dict[str, dict[str, str]] = {}
+    for cell in plan.improvements(scale, sizes):
+        for result in kept.have([cell]):
+            head = f"{TITLES[cell.data]}, {result['points']:,} points, r = {cell.resolution}"
+            for tree, seconds in result["tree seconds"].items():
+                rows.setdefault(tree, {"tree": tree})[head] = f"{seconds:.1f} s"
+    return table(list(rows.values())) if rows else "Not run."
+
+
+def with_and_without(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    """Table 2: what Sec. 4.4's integer arithmetic saves."""
+    rows = []
+    for cell in plan.improvements(scale, sizes):
+        theirs = paper.UNIMPROVED[cell.data] / paper.IMPROVED[cell.data]
+        for result in kept.have([cell]):
+            spent = result["tree seconds"]
+            without, improved = spent["to the pixel, one-time, divisions"], spent["to the pixel, one-time, integers"]
+            rows.append({
+                "data": TITLES[cell.data],
+                "paper: without, total": duration(paper.UNIMPROVED[cell.data]),
+                "paper: with, total": duration(paper.IMPROVED[cell.data]),
+                "paper: gain": f"{100 * (theirs - 1):.1f} %",
+                "here: without, tree": duration(without),
+                "here: with, tree": duration(improved),
+                "here: gain in the tree": f"{100 * (without / improved - 1):.1f} %",
+            })  # fmt: skip
+    return table(rows) if rows else "Not run."
+
+
+def by_resolution(kept: Kept, scale: Scale, sizes: Sizes, measure: str) -> str:
+    """Tables 3 and 4: two lines for each resolution, the paper's and ours."""
+    cells = list(plan.quality_by_resolution(scale, sizes))
+    theirs = {"precision": paper.PRECISION, "accuracy": paper.ACCURACY}[measure]
+    rows = []
+    for resolution in paper.RESOLUTIONS:
+        results = gather(kept, cells, method="pixelsne-rp", resolution=resolution, subset=0)
+        rows.append({"r": str(resolution), "": "paper", **heads(f"{value:.4f}" for value in theirs[resolution])})
+        rows.append({"r": "", "": "PixelSNE-RP here", **judged(results, measure)})
+    others = gather(kept, cells, method="pixelsne-rp", resolution=1024)
+    chosen = gather(kept, cells, method="pixelsne-rp", resolution=1024, subset=0)
+    others = [result for result in others if result not in chosen]
+    rows.append(
+        {"r": "1024", "": f"PixelSNE-RP, each time {scale.judged_rows:,} other digits", **judged(others, measure)}
+    )
+    rows += [
+        {"r": "1024", "": METHODS[method].title, **judged(gather(kept, cells, method=method), measure)}
+        for method in ("pixelsne-rp-mass", "ours-50")
+    ]
+    return table(rows)
+
+
+def heads(values: Iterable[str]) -> dict[str, str]:
+    return {f"k = {k}": value for k, value in zip(paper.NEIGHBORS, values, strict=False)}
+
+
+def judged(results: list[Result], measure: str) -> dict[str, str]:
+    several = list(zip(*(result[measure] for result in results), strict=True)) or [()] * len(paper.NEIGHBORS)
+    return heads(spread(values) for values in several)
+
+
+def costs(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    """Table 5."""
+    cells = list(plan.cost(scale, sizes))
+    systems: list[tuple[str, float | None, list[Result]]]
+    systems = [("BH-SNE", paper.COST_OF_BH_SNE, gather(kept, cells, method="bh-sne"))]
+    for resolution in paper.RESOLUTIONS:
+        results = gather(kept, cells, method="pixelsne-rp", resolution=resolution, subset=0)
+        systems.append((f"PixelSNE-RP, r = {resolution}", paper.COST[resolution], results))
+    systems += [
+        (f"{METHODS[method].title}, r = 1024", None, gather(kept, cells, method=method))
+        for method in ("pixelsne-rp-mass", "ours-50")
+    ]
+    rows = []
+    for name, theirs, results in systems:
+        mean = float(np.mean(column(results, "KL"))) if results else None
+        rows.append({
+            "system": name,
+            "paper": f"{theirs:.3f}" if theirs else "",
+            "here": spread(column(results, "KL"), 3),
+            "here / paper": f"{mean / theirs:.3f}" if mean and theirs else "",
+        })  # fmt: skip
+    return table(rows)
+
+
+def fitted_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
+    """b of seconds = a n^b, by least squares of the logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def size_series(kept: Kept, scale: Scale, sizes: Sizes, part: str) -> dict[str, list[tuple[int, list[float]]]]:
+    """By method: points and the seconds of every repetition."""
+    cells = list(plan.size(scale, sizes))
+    series: dict[str, list[tuple[int, list[float]]]] = {}
+    for method in METHODS:
+        for n in scale.sizes:
+            found = column(gather(kept, cells, method=method, n=n), part)
+            if found:
+                series.setdefault(method, []).append((n, found))
+    return series
+
+
+# Below, fixed costs of an iteration weigh more than the points.
+FITTED_FROM = 20_000
+
+
+def by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    rows = []
+    for part in ("Coord", "Total"):
+        for method, points in size_series(kept, scale, sizes, part).items():
+            fitted = [
+                (n, float(np.mean(seconds))) for n, seconds in points if n >= min(FITTED_FROM, max(scale.sizes) / 5)
+            ]
+            power = f"{fitted_exponent(*zip(*fitted, strict=True)):.2f}" if len(fitted) > 2 else NOT_RUN
+            cells = {f"{n:,}": spread_time(seconds) for n, seconds in points}
+            empty = {f"{n:,}": "" for n in scale.sizes}
+            rows.append({"": f"{METHODS[method].title}, {part}", **(empty | cells), "exponent": power})
+    return table(rows) if rows else "Not run."
+
+
+def by_sides(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    cells = list(plan.resolution(scale, sizes))
+    rows = []
+    for n in scale.crowds:
+        for method, sides in (("bh-sne-rp", (1024,)), ("pixelsne-rp", plan.RESOLUTIONS_TIMED)):
+            for side in sides:
+                results = gather(kept, cells, method=method, resolution=side, n=n)
+                rows.append({
+                    "digits": f"{n:,}",
+                    "method": METHODS[method].title + (f", r = {side}" if method == "pixelsne-rp" else ""),
+                    **{name: spread_time(column(results, name)) for name in PARTS},
+                })  # fmt: skip
+    return table(rows)
+
+
+def by_neighbors(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    cells = list(plan.quality(scale, sizes))
+    rows = []
+    for data in paper.SETS:
+        for measure in ("precision", "accuracy"):
+            for method in ("bh-sne", "bh-sne-rp", "pixelsne-rp", "ours"):
+                results = gather(kept, cells, data=data, method=method)
+                if results and not (method == "bh-sne-rp" and gather(kept, cells, data=data, method="bh-sne")):
+                    name = f"{TITLES[data]}, {measure}"
+                    rows.append({"": name, "method": METHODS[method].title, **judged(results, measure)})
+    return table(rows) if rows else "Not run."

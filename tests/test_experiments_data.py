@@ -1,0 +1,386 @@
+"""The loaders of the paper's data sets: files as their sources publish them, whole, partial and damaged."""
+
+import csv
+import gzip
+import io
+import json
+import struct
+import tarfile
+
+import numpy as np
+import pytest
+
+from experiments.data import faces, headlines, mnist, newsgroups, reviews, word_vectors
+from pixelsne.files.errors import FileError
+
+
+def write_idx(path, values):
+    head = bytes((0, 0, 8, values.ndim)) + struct.pack(f">{values.ndim}I", *values.shape)
+    path.write_bytes(head + values.astype(np.uint8).tobytes())
+
+
+@pytest.fixture
+def idx_folder(tmp_path, random):
+    for part, n in (("train", 6), ("t10k", 4)):
+        write_idx(tmp_path / f"{part}-images-idx3-ubyte", random.integers(0, 256, (n, 28, 28)))
+        write_idx(tmp_path / f"{part}-labels-idx1-ubyte", np.arange(n) % 10)
+    return tmp_path
+
+
+def write_vectors(path, vectors):
+    """word2vec's binary form."""
+    dimensions = len(next(iter(vectors.values())))
+    body = b"".join(word.encode() + b" " + np.array(v, "<f4").tobytes() + b"\n" for word, v in vectors.items())
+    path.write_bytes(f"{len(vectors)} {dimensions}\n".encode() + body)
+
+
+VECTORS = {"Stocks": [1.0, 0.0, 0.0], "fall": [0.0, 1.0, 0.0], "virus": [0.0, 0.0, 1.0], "unused": [9.0, 9.0, 9.0]}
+
+
+class TestMnist:
+    def test_idx_files_are_joined_training_first(self, idx_folder):
+        loaded = mnist.load(idx_folder)
+        assert loaded.values.shape == (10, 784)
+        assert loaded.values.dtype == np.uint8
+        assert loaded.labels.tolist() == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3]
+
+    def test_gzipped_files_do_as_well(self, idx_folder):
+        plain = mnist.load(idx_folder)
+        for path in list(idx_folder.iterdir()):
+            with gzip.open(f"{path}.gz", "wb") as file:
+                file.write(path.read_bytes())
+            path.unlink()
+        assert np.array_equal(mnist.load(idx_folder).values, plain.values)
+
+    def test_a_missing_file_is_told(self, idx_folder):
+        (idx_folder / "t10k-labels-idx1-ubyte").unlink()
+        with pytest.raises(FileError, match="only a part of MNIST"):
+            mnist.load(idx_folder)
+
+    def test_a_cut_file_is_told(self, idx_folder):
+        path = idx_folder / "train-images-idx3-ubyte"
+        path.write_bytes(path.read_bytes()[:-1])
+        with pytest.raises(FileError, match=r"train-images.*cut off"):
+            mnist.load(idx_folder)
+
+    @pytest.mark.parametrize("content", [b"", b"\x00\x00", b"\x1f\x8b\x08\x00", b"\x00\x00\x08\x03\x00\x00"])
+    def test_no_idx_file(self, idx_folder, content):
+        (idx_folder / "train-images-idx3-ubyte").write_bytes(content)
+        with pytest.raises(FileError, match="train-images"):
+            mnist.load(idx_folder)
+
+    def test_a_damaged_gzip_is_told(self, idx_folder):
+        (idx_folder / "train-images-idx3-ubyte").rename(idx_folder / "train-images-idx3-ubyte.gz")
+        with pytest.raises(FileError, match="damaged"):
+            mnist.load(idx_folder)
+
+    @pytest.mark.parametrize("keras", [True, False])
+    def test_npz(self, tmp_path, random, keras):
+        images, labels = random.integers(0, 256, (5, 28, 28), dtype=np.uint8), np.arange(5, dtype=np.uint8)
+        if keras:
+            parts = {"x_train": images[:3], "y_train": labels[:3], "x_test": images[3:], "y_test": labels[3:]}
+        else:
+            parts = {"X": images.reshape(5, -1), "y": labels}
+        np.savez(tmp_path / "mnist.npz", **parts)
+        loaded = mnist.load(tmp_path)
+        assert np.array_equal(loaded.values, images.reshape(5, -1))
+        assert loaded.labels.tolist() == [0, 1, 2, 3, 4]
+
+    def test_labels_beyond_nine_are_refused(self, tmp_path):
+        np.savez(tmp_path / "mnist.npz", X=np.zeros((2, 784), np.uint8), y=np.array([0, 10]))
+        with pytest.raises(FileError, match="labels from 0 to 10"):
+            mnist.load(tmp_path)
+
+    def test_an_npz_without_arrays_or_no_zip(self, tmp_path):
+        np.savez(tmp_path / "mnist.npz", images=np.zeros(3))
+        with pytest.raises(FileError, match="no array X, y"):
+            mnist.load(tmp_path)
+        (tmp_path / "mnist.npz").write_bytes(b"not a zip")
+        with pytest.raises(FileError, match="damaged"):
+            mnist.load(tmp_path)
+
+    def test_an_empty_folder_has_none(self, tmp_path):
+        assert mnist.load(tmp_path) is None
+
+
+class TestFaces:
+    def table(self, folder, rows):
+        with (folder / "fer2013.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["emotion", "pixels", "Usage"])
+            writer.writerows(rows)
+        return folder
+
+    def test_only_training_rows_are_read(self, tmp_path, random):
+        images = random.integers(0, 256, (3, 2304))
+        usages = ["Training", "PublicTest", "Training"]
+        rows = [
+            [k, " ".join(map(str, image)), usage] for k, (image, usage) in enumerate(zip(images, usages, strict=True))
+        ]
+        values, labels, source = faces.load_images(self.table(tmp_path, rows))
+        assert np.array_equal(values, images[[0, 2]])
+        assert labels.tolist() == [0, 2]
+        assert source == "fer2013.csv"
+
+    @pytest.mark.parametrize(
+        ("row", "told"),
+        [
+            ([0, "1 2 3", "Training"], "row 1: 3 numbers"),
+            ([0, "a " * 2304, "Training"], "row 1: not all are numbers"),
+            ([0, "300 " * 2304, "Training"], "row 1: not all are numbers"),
+            ([7, "0 " * 2304, "Training"], "column emotion, row 1"),
+            ([0, "0 " * 2304, "PrivateTest"], "no rows whose Usage"),
+        ],
+    )
+    def test_wrong_rows_are_told(self, tmp_path, row, told):
+        with pytest.raises(FileError, match=told):
+            faces.load_images(self.table(tmp_path, [row]))
+
+    def test_wrong_columns_are_told(self, tmp_path):
+        (tmp_path / "fer2013.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+        with pytest.raises(FileError, match="must have the columns"):
+            faces.load_images(tmp_path)
+
+    def test_npz(self, tmp_path, random):
+        np.savez(
+            tmp_path / "facexp.npz", X=random.integers(0, 256, (4, 2304), dtype=np.uint8), y=np.array([0, 1, 5, 6])
+        )
+        assert faces.load_images(tmp_path)[0].shape == (4, 2304)
+        np.savez(tmp_path / "facexp.npz", X=np.zeros((4, 100), np.uint8), y=np.zeros(4, int))
+        with pytest.raises(FileError, match="48 x 48"):
+            faces.load_images(tmp_path)
+
+    def test_the_network_is_the_papers_and_learns(self, random):
+        torch = pytest.importorskip("torch", reason="FacExp's network needs PyTorch")
+        from experiments.data.network import Network, features  # noqa: PLC0415 - needs PyTorch
+
+        layers = [layer for layer in Network().modules() if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear)]
+        sizes = [layer.weight.shape[0] for layer in layers]
+        assert sizes == [32, 64, 96, 128, 256, 256, 7]
+        labels = np.arange(140) % 7
+        images = (labels[:, None] * 30 + random.integers(0, 20, (140, 2304))).astype(np.uint8)
+        found = features(images, labels, epochs=4)
+        assert found.shape == (140, 256)
+        centers = np.array([found[labels == k].mean(axis=0) for k in range(7)])
+        nearest = np.linalg.norm(found[:, None] - centers, axis=2).argmin(axis=1)
+        assert np.mean(nearest == labels) > 0.9
+        assert np.array_equal(found, features(images, labels, epochs=4))
+
+
+class TestWordVectors:
+    def test_means_of_known_words_as_written_or_in_lower_case(self, tmp_path):
+        write_vectors(tmp_path / "GoogleNews-vectors-negative300.bin", VECTORS)
+        path = word_vectors.find_vectors(tmp_path)
+        values, known = word_vectors.describe(["Stocks FALL!", "Nothing known", "virus, virus; fall"], path)
+        assert np.allclose(values, [[0.5, 0.5, 0], [0, 0, 0], [0, 1 / 3, 2 / 3]])
+        assert known.tolist() == [True, False, True]
+
+    def test_glove_says_the_same(self, tmp_path):
+        write_vectors(tmp_path / "w.bin", VECTORS)
+        lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in VECTORS.items()]
+        (tmp_path / "glove.txt").write_text("".join(lines), encoding="utf-8")
+        wanted = {"Stocks", "virus"}
+        binary = word_vectors.read_vectors(tmp_path / "w.bin", wanted)
+        text = word_vectors.read_vectors(tmp_path / "glove.txt", wanted)
+        assert binary.keys() == text.keys() == wanted  # not the others
+        assert all(np.array_equal(binary[word], text[word]) for word in wanted)
+
+    def test_words_with_blanks(self, tmp_path):
+        (tmp_path / "glove.txt").write_text("a 1 2\n. . . 3 4\n", encoding="utf-8")
+        assert word_vectors.read_vectors(tmp_path / "glove.txt", {". . ."})[". . ."].tolist() == [3, 4]
+
+    @pytest.mark.parametrize("cut", [1, 10, 20, 45])
+    def test_a_cut_binary_file_is_told(self, tmp_path, cut):
+        path = tmp_path / "w.bin"
+        write_vectors(path, VECTORS)
+        path.write_bytes(path.read_bytes()[: -cut - 1])
+        with pytest.raises(FileError, match="cut off"):
+            word_vectors.read_vectors(path, {"fall"})
+
+    @pytest.mark.parametrize(
+        ("name", "content", "told"),
+        [
+            ("w.bin", b"hello", "does not begin"),
+            ("w.bin", b"1 99999999\nword ", "claims vectors"),
+            ("w.bin", b"1 3\n" + b"x" * 5000, "damaged in word 1"),
+            ("w.txt", b"a 1 2\nb 1\n", "line 2"),
+            ("w.txt", b"a 1 x\n", "line 1: not all values"),
+        ],
+    )
+    def test_damaged_files_are_told(self, tmp_path, name, content, told):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(FileError, match=told):
+            word_vectors.read_vectors(tmp_path / name, {"a"})
+
+    def test_texts_of_another_language(self, tmp_path):
+        write_vectors(tmp_path / "w.bin", VECTORS)
+        with pytest.raises(FileError, match="none of the words"):
+            word_vectors.describe(["ganz anders"], tmp_path / "w.bin")
+
+
+class TestNewsgroups:
+    def posts(self, folder):
+        for part, words in (("20news-bydate-train", "Stocks fall"), ("20news-bydate-test", "virus")):
+            for group in newsgroups.GROUPS:
+                place = folder / part / group
+                place.mkdir(parents=True)
+                (place / "101").write_bytes(f"From: caf\xe9\n{words}".encode("latin-1"))
+        return folder
+
+    def archive(self, source, target):
+        with tarfile.open(target, "w:gz") as archive:
+            for part in newsgroups.PARTS:
+                archive.add(source / part, arcname=part)
+
+    def test_there_are_seven_higher_groups(self):
+        assert newsgroups.HIGHER == ("alt", "comp", "misc", "rec", "sci", "soc", "talk")
+
+    def test_folders_and_archive_say_the_same(self, tmp_path):
+        folder = self.posts(tmp_path / "folder")
+        packed = tmp_path / "packed"
+        packed.mkdir()
+        self.archive(folder, packed / "20news-bydate.tar.gz")
+        for place in (folder, packed):
+            write_vectors(place / "GoogleNews-vectors-negative300.bin", VECTORS)
+        first, second = newsgroups.load(folder), newsgroups.load(packed)
+        assert first.values.shape == (40, 3)
+        assert np.array_equal(first.values, second.values)
+        assert np.array_equal(first.labels, second.labels)
+        assert first.texts == second.texts
+        assert np.bincount(first.labels).tolist() == [2, 10, 2, 8, 8, 2, 8]
+
+    def test_a_missing_part_or_group_is_told(self, tmp_path):
+        folder = self.posts(tmp_path)
+        (folder / "20news-bydate-test").rename(folder / "elsewhere")
+        with pytest.raises(FileError, match="both parts"):
+            newsgroups.load(folder)
+        (folder / "elsewhere").rename(folder / "20news-bydate-test")
+        for part in newsgroups.PARTS:
+            (folder / part / "sci.med" / "101").unlink()
+        with pytest.raises(FileError, match=r"lacks sci\.med"):
+            newsgroups.load(folder)
+
+    def test_without_word_vectors(self, tmp_path):
+        with pytest.raises(FileError, match="no word vectors"):
+            newsgroups.load(self.posts(tmp_path))
+
+    def test_a_cut_archive_is_told(self, tmp_path):
+        self.archive(self.posts(tmp_path / "folder"), tmp_path / "20news-bydate.tar.gz")
+        path = tmp_path / "20news-bydate.tar.gz"
+        path.write_bytes(path.read_bytes()[:400])
+        with pytest.raises(FileError, match="damaged or cut off"):
+            newsgroups.load(tmp_path)
+
+    def test_npz_with_texts(self, tmp_path):
+        np.savez(tmp_path / "news20.npz", X_glove100=np.ones((3, 5), np.float16), y=np.array([0, 1, 19]))
+        with gzip.open(tmp_path / "news20.texts.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps({"text": f"post {k}"}) + "\n" for k in range(3))
+        loaded = newsgroups.load(tmp_path)
+        assert [newsgroups.HIGHER[label] for label in loaded.labels] == ["alt", "comp", "talk"]
+        assert loaded.texts == ["post 0", "post 1", "post 2"]
+        with gzip.open(tmp_path / "news20.texts.jsonl.gz", "wt") as file:
+            file.write('{"text": "one"}\n')
+        with pytest.raises(FileError, match="1 texts where 3"):
+            newsgroups.load(tmp_path)
+
+
+class TestHeadlines:
+    ROWS = (("1", 'Stocks "fall"', "b"), ("2", "Nothing here", "e"), ("3", "virus", "m"))
+
+    def rows(self):
+        return [[number, title, "u", "p", category, "s", "h", "1"] for number, title, category in self.ROWS]
+
+    def uci(self, folder):
+        text = "".join("\t".join(row) + "\n" for row in self.rows())
+        (folder / "newsCorpora.csv").write_text(text, encoding="utf-8")
+
+    def kaggle(self, folder):
+        file = io.StringIO()
+        csv.writer(file).writerows([headlines.COLUMNS, *self.rows()])
+        (folder / "uci-news-aggregator.csv").write_text(file.getvalue(), encoding="utf-8")
+
+    @pytest.mark.parametrize("kind", ["uci", "kaggle"])
+    def test_headlines_with_known_words(self, tmp_path, kind):
+        getattr(self, kind)(tmp_path)
+        write_vectors(tmp_path / "GoogleNews-vectors-negative300.bin", VECTORS)
+        loaded = headlines.load(tmp_path)
+        assert loaded.texts == ['Stocks "fall"', "virus"]
+        assert [headlines.NAMES[label] for label in loaded.labels] == ["Business", "Health"]
+        assert loaded.values.shape == (2, 3)
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [("1\tonly\n", "row 1: 2 columns"), ("1\tt\tu\tp\tx\ts\th\t1\n", "CATEGORY, row 1"), ("", "no rows")],
+    )
+    def test_wrong_rows_are_told(self, tmp_path, text, told):
+        (tmp_path / "newsCorpora.csv").write_text(text, encoding="utf-8")
+        with pytest.raises(FileError, match=told):
+            headlines.load(tmp_path)
+
+    def test_without_word_vectors(self, tmp_path):
+        self.uci(tmp_path)
+        with pytest.raises(FileError, match="no word vectors"):
+            headlines.load(tmp_path)
+
+    def test_npz(self, tmp_path):
+        np.savez(tmp_path / "newsagg.npz", X_glove100=np.ones((2, 4), np.float16), y=np.array([0, 3]))
+        loaded = headlines.load(tmp_path)
+        assert loaded.labels.tolist() == [0, 3]
+        assert "2 of 421,161" in loaded.stands_for
+
+
+class TestReviews:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        """600 reviews of ten kinds; each kind has three words of its own."""
+        rng = np.random.default_rng(0)
+        with (tmp_path / "review.json").open("w", encoding="utf-8") as file:
+            for row in range(600):
+                kind = "abcdefghij"[row % 10]
+                words = [f"{kind}{rng.choice(list('xyz'))}w" for _ in range(8)] + ["food", "the"]
+                words += ["once"] if row == 5 else []
+                file.write(json.dumps({"stars": 3, "text": " ".join(words)}) + "\n")
+        return tmp_path
+
+    def test_terms_are_neither_rare_nor_general(self, folder):
+        total, terms = reviews.count_terms(folder / "review.json")
+        assert total == 600
+        assert sorted(terms) == sorted(f"{kind}{letter}w" for kind in "abcdefghij" for letter in "xyz")
+
+    def test_counts_are_those_of_the_reviews_drawn(self, folder):
+        _, terms = reviews.count_terms(folder / "review.json")
+        counts = reviews.count_matrix(folder / "review.json", {0, 10, 11}, terms)
+        assert counts.shape == (3, 30)
+        assert counts.sum(axis=1).ravel().tolist() == [[8.0, 8.0, 8.0]]
+        columns = [terms[f"a{letter}w"] for letter in "xyz"]
+        assert counts[:, columns].sum(axis=1).ravel().tolist() == [[8.0, 8.0, 0.0]]
+
+    def test_topics_are_the_kinds(self, folder):
+        loaded = reviews.load_reviews(folder, 500)
+        assert loaded.values.shape == (500, 30)
+        assert len(loaded.names) == 10
+        strongest = (
+            loaded.values.toarray().reshape(500, 10, 3).sum(axis=2).argmax(axis=1)
+        )  # terms are sorted: three of each kind
+        pairs = np.unique(np.stack([strongest, loaded.labels]), axis=1)
+        assert pairs.shape[1] <= 13  # one topic for a kind, but for a few
+        assert "500 of 600 reviews, 30 terms" in loaded.source
+
+    @pytest.mark.parametrize("line", ["{", '{"stars": 1}', "[1]", "7"])
+    def test_a_wrong_line_is_told(self, folder, line):
+        with (folder / "review.json").open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        with pytest.raises(FileError, match="line 601"):
+            reviews.load(folder)
+
+    def test_too_few_reviews(self, tmp_path):
+        (tmp_path / "review.json").write_text('{"text": "one two"}\n', encoding="utf-8")
+        with pytest.raises(FileError, match="no term"):
+            reviews.load(tmp_path)
+
+    def test_npz(self, tmp_path, random):
+        centers = random.normal(0, 10, (10, 50))
+        np.savez(tmp_path / "reviews1m.npz", X=centers[np.arange(200) % 10].astype(np.float16))
+        loaded = reviews.load(tmp_path)
+        assert loaded.values.dtype == np.float32
+        assert len(np.unique(loaded.labels)) == 10
