@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ class Kept:
     def __init__(self, path: Path) -> None:
         self.path = path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        entries = [json.loads(line) for line in lines if line.endswith("}")]  # the last one may have been cut off
+        entries = [json.loads(line) for line in lines if line.endswith("}}")]  # others were cut off by a kill
         self._results: dict[Cell, Result] = {Cell(**entry["cell"]): entry["result"] for entry in entries}
         about = path.with_name("data.json")
         self.sets: dict[str, Any] = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
@@ -57,9 +58,11 @@ class Kept:
         about = machine()
         self.machines[json.dumps(about)] = about
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        entry = {"cell": json.loads(cell.key()), "result": result, "machine": about}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
+        entry = {"cell": asdict(cell), "result": result, "machine": about}
+        with self.path.open("a+b") as file:
+            file.seek(max(0, file.tell() - 1))
+            begin = "" if file.read() in {b"", b"\n"} else "\n"
+            file.write(f"{begin}{json.dumps(entry)}\n".encode())
 
 
 def sizes_of(sets: dict[str, Any]) -> dict[str, int]:

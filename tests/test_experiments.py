@@ -1,0 +1,253 @@
+"""The paper's experiments: its trees, the cells and what is kept of them, the tables, the report."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from experiments import __main__ as commands
+from experiments import figures, kept, literal_tree, paper, places, plan, report, tables
+from experiments.cells import Cell
+from experiments.kept import Kept
+from experiments.literal_tree import VARIANTS, LiteralTree
+from experiments.methods import METHODS
+from pixelsne import _core
+from pixelsne.screen import Screen
+
+SIZES = dict(paper.POINTS)
+
+
+def screen_of(positions, resolution):
+    return Screen.around(_core.bounds(positions, 1), resolution, "fill")
+
+
+def evaluate(repel, positions, screen):
+    push = np.empty_like(positions)
+    return repel(positions, screen, push), push
+
+
+def core_tree(variant, positions, screen, theta):
+    tree, push = _core.TreeRepulsion(), np.empty_like(positions)
+    if not variant.bounded:
+        return tree.barnes_hut(positions, theta, push, 1), push
+    sides = screen.origin, screen.unit_per_pixel, screen.resolution
+    return tree.pixel_tree(positions, *sides, theta, "cell", push, 1), push
+
+
+class TestLiteralTrees:
+    @pytest.mark.parametrize("variant", VARIANTS, ids=str)
+    @pytest.mark.parametrize("theta", [0.0, 0.5])
+    def test_as_the_core_has_it(self, random, variant, theta):
+        positions = random.normal(0, 20, (1500, 2)).astype(np.float32)
+        screen = screen_of(positions, (256, 256))
+        normalizer, push = evaluate(LiteralTree(variant, (256, 256), theta), positions, screen)
+        expected_normalizer, expected = core_tree(variant, positions, screen, theta)
+        assert normalizer == pytest.approx(expected_normalizer, rel=1e-6)
+        assert np.abs(push - expected).max() < 1e-4 * np.abs(expected).max()
+
+    @pytest.mark.parametrize("variant", VARIANTS, ids=str)
+    def test_any_screen_and_points_in_one_place(self, random, variant):
+        positions = np.repeat(random.normal(0, 5, (50, 2)), 4, axis=0).astype(np.float32)
+        screen = screen_of(positions, (100, 75))
+        normalizer, push = evaluate(LiteralTree(variant, (100, 75), 0.0), positions, screen)
+        expected_normalizer, expected = core_tree(variant, positions, screen, 0.0)
+        assert normalizer == pytest.approx(expected_normalizer, rel=1e-5)
+        assert np.abs(push - expected).max() < 1e-4 * np.abs(expected).max()
+
+    @pytest.mark.parametrize("variant", VARIANTS, ids=str)
+    def test_a_tree_forgets_the_last_map(self, random, variant):
+        tree = LiteralTree(variant, (64, 64), 0.5)
+        first, second = (random.normal(0, 5, (300, 2)).astype(np.float32) for _ in range(2))
+        evaluate(tree, first, screen_of(first, (64, 64)))
+        used = evaluate(tree, second, screen_of(second, (64, 64)))
+        fresh = evaluate(LiteralTree(variant, (64, 64), 0.5), second, screen_of(second, (64, 64)))
+        assert used[0] == fresh[0]
+        assert np.array_equal(used[1], fresh[1])
+
+    def test_without_a_compiler(self, monkeypatch, tmp_path):
+        monkeypatch.delenv("CXX", raising=False)
+        monkeypatch.setattr(shutil, "which", lambda _name: None)
+        with pytest.raises(RuntimeError, match=r"C\+\+ compiler"):
+            literal_tree.compile_to(tmp_path / "tree.so")
+
+
+class TestPlan:
+    @pytest.mark.parametrize("scale", [plan.FULL, plan.QUICK])
+    @pytest.mark.parametrize("name", plan.EXPERIMENTS)
+    def test_cells_are_of_known_methods_and_within_reach(self, name, scale):
+        cells = list(plan.EXPERIMENTS[name](scale, SIZES))
+        assert cells
+        for cell in cells:
+            most = METHODS[cell.method].most_points
+            assert most is None or (cell.n or SIZES[cell.data]) <= most
+
+    def test_times_has_all_that_the_paper_has_but_what_was_cut(self):
+        there = {(cell.method, cell.data) for cell in plan.times(plan.FULL, SIZES)}
+        missing = set(paper.TIMES) - there
+        assert missing == {(method, data) for method in ("bh-sne", "pixelsne-vp") for data in ("newsagg", "yelp")}
+        assert {("bh-sne-rp", data) for data in ("newsagg", "yelp")} <= there
+
+    def test_repetitions_differ_by_their_seed(self):
+        seeds = {cell.seed for cell in plan.times(plan.FULL, SIZES) if (cell.data, cell.method) == ("mnist", "bh-sne")}
+        assert seeds == {0, 1, 2}
+
+    def test_growth_is_measured_on_the_largest_set(self):
+        assert {cell.data for cell in plan.size(plan.FULL, SIZES)} == {"newsagg"}
+        assert {cell.data for cell in plan.size(plan.FULL, SIZES | {"newsagg": 17_251})} == {"yelp"}
+
+
+class TestKept:
+    CELLS = (Cell("mnist", "ours", 64), Cell("mnist", "ours", 64, seed=1), Cell("mnist", "bh-sne", 64))
+
+    @pytest.fixture
+    def measured(self, monkeypatch):
+        """Cells in the order in which they were measured."""
+        seen = []
+        monkeypatch.setattr(kept, "measure", lambda cell: seen.append(cell) or {"Total": float(len(seen))})
+        monkeypatch.setattr(kept, "fingerprint", lambda _data: "data")
+        return seen
+
+    def test_finished_cells_are_not_measured_again(self, tmp_path, measured):
+        Kept(tmp_path / "cells.jsonl").complete(self.CELLS[:2])
+        Kept(tmp_path / "cells.jsonl").complete([*self.CELLS, self.CELLS[0]])
+        assert measured == list(self.CELLS)
+        assert Kept(tmp_path / "cells.jsonl").get(self.CELLS[2])["Total"] == 3.0
+
+    def test_a_line_that_was_cut_off_is_measured_again(self, tmp_path, measured):
+        path = tmp_path / "cells.jsonl"
+        Kept(path).complete(self.CELLS[:2])
+        path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+        Kept(path).complete(self.CELLS[:2])
+        assert measured == [*self.CELLS[:2], self.CELLS[1]]
+        Kept(path).complete(self.CELLS[:2])  # the cut line spoils nothing that comes after it
+        assert len(measured) == 3
+
+    def test_other_data_are_measured_again(self, tmp_path, measured, monkeypatch):
+        Kept(tmp_path / "cells.jsonl").complete(self.CELLS[:1])
+        monkeypatch.setattr(kept, "fingerprint", lambda _data: "other data")
+        Kept(tmp_path / "cells.jsonl").complete(self.CELLS[:1])
+        assert len(measured) == 2
+
+    @pytest.mark.usefixtures("measured")
+    def test_a_cell_that_fails_is_told_and_left_out(self, tmp_path, monkeypatch, capsys):
+        def fail(cell):
+            if cell == self.CELLS[0]:
+                raise RuntimeError("Traceback ...\nMemoryError: too large")
+            return {"Total": 1.0}
+
+        monkeypatch.setattr(kept, "measure", fail)
+        one = Kept(tmp_path / "cells.jsonl")
+        one.complete(self.CELLS[:2])
+        assert one.get(self.CELLS[0]) is None
+        assert one.get(self.CELLS[1]) == {"Total": 1.0, "fingerprint": "data"}
+        assert "MemoryError: too large" in capsys.readouterr().out
+
+
+class TestTables:
+    def test_durations_have_the_papers_units(self):
+        assert [tables.duration(s) for s in (0.1234, 12.34, 447, 14_040)] == ["0.123 s", "12.3 s", "7.45 min", "3.9 h"]
+
+    def test_spread(self):
+        assert tables.spread([0.5]) == "0.5000"
+        assert tables.spread([0.4, 0.6]) == "0.5000 (0.1000)"
+        assert tables.spread([]) == "not run"
+
+    def test_exponent(self):
+        sizes = np.array([1e4, 3e4, 1e5])
+        assert tables.fitted_exponent(sizes, 5 * sizes**1.3) == pytest.approx(1.3)
+
+    def test_the_papers_figures_are_consistent(self):
+        """Totals are sums, but for FacExp's, which the paper itself has otherwise."""
+        for (method, data), (affinities, coordinates, total) in paper.TIMES.items():
+            tolerance = 0.03 if (method, data) == ("bh-sne", "facexp") else 0.015  # the rest is rounding
+            assert total == pytest.approx(affinities + coordinates, rel=tolerance)
+
+
+class TestRegions:
+    def test_a_region_is_named_by_its_own_words(self, random):
+        kinds = np.arange(1200) % 12
+        placed = np.stack([100.0 * (kinds % 4), 100.0 * (kinds // 4)], axis=1) + random.normal(0, 1, (1200, 2))
+        words = ["oil", "gas", "virus", "flu", "apple", "phone", "film", "actor", "bank", "rate", "rain", "storm"]
+        texts = [f"the news about {words[kind]}" for kind in kinds]
+        named = figures.name_regions(placed, texts)
+        assert len(named) == 12
+        for place, told in named:
+            kind = int(round(place[0] / 100) + 4 * round(place[1] / 100))
+            assert told.splitlines()[0] == words[kind]
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch, random):
+    """A folder with 240 faked digits, and all experiments made tiny."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    labels = np.arange(240) % 10
+    images = random.integers(0, 256, (10, 784))[labels] * 0.5 + random.integers(0, 100, (240, 784))
+    np.savez(folder / "mnist.npz", X=images.astype(np.uint8), y=labels)
+    scale = plan.Scale(
+        rows=200,
+        repetitions=2,
+        judged_rows=150,
+        judged_repetitions=2,
+        sizes=(120, 180, 240),
+        crowds=(150, 200),
+        exact=True,
+    )
+    monkeypatch.setattr(commands, "QUICK", scale)
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("PIXELSNE_EXPERIMENTS_CACHE", str(cache))  # of the processes that measure
+    for module in (places, commands, literal_tree):
+        monkeypatch.setattr(module, "CACHE", cache)
+    monkeypatch.setattr("experiments.data.catalog.CACHE", cache)
+    monkeypatch.setattr("experiments.cells.CACHE", cache)
+    return folder, cache
+
+
+def test_from_a_file_to_the_report_and_no_cell_twice(small):
+    folder, cache = small
+    command = ["quality-by-resolution", "cost", "--quick", "--data", str(folder)]
+    first = CliRunner().invoke(commands.main, command, catch_exceptions=False)
+    assert first.exit_code == 0
+    assert "MNIST: 240 points from mnist.npz" in first.output
+    assert "Yelp is left out" in first.output
+    text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
+    assert "| PixelSNE-RP, r = 4096 | 1.868 |" in text
+    assert "12 (C + log 12)" in text
+    cells = (cache / "quick" / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    again = CliRunner().invoke(commands.main, command, catch_exceptions=False)
+    assert "[1/" not in again.output
+    assert (cache / "quick" / "cells.jsonl").read_text(encoding="utf-8").splitlines() == cells
+
+
+def test_measuring_needs_data(tmp_path):
+    told = CliRunner().invoke(commands.main, ["times", "--results", str(tmp_path)])
+    assert told.exit_code == 2
+    assert "--data FOLDER is needed" in told.output
+
+
+def test_a_cell_is_the_same_map_every_time(small):
+    folder, cache = small
+    cell = Cell("mnist", "pixelsne-rp", 64, n=100)
+    commands.prepare_all(folder)
+    results = []
+    for part in ("a", "b"):
+        one = Kept(cache / part / "cells.jsonl")
+        one.complete([cell])
+        results.append(one.get(cell))
+    assert results[0]["KL"] == results[1]["KL"]
+    assert results[0]["precision"] == results[1]["precision"]
+
+
+def test_the_report_says_what_the_results_say(tmp_path):
+    """docs/paper.md is made from the committed results and nothing else."""
+    shutil.copytree(places.REPORT.parent / "paper", tmp_path / "paper")
+    report.write_report(tmp_path / "paper.md", Kept(places.RESULTS / commands.CELLS), plan.FULL)
+    assert (tmp_path / "paper.md").read_text(encoding="utf-8") == places.REPORT.read_text(encoding="utf-8")
+
+
+def test_results_are_of_one_version_of_the_data():
+    entries = [json.loads(line) for line in (places.RESULTS / commands.CELLS).read_text(encoding="utf-8").splitlines()]
+    prints = {(entry["cell"]["data"], entry["result"]["fingerprint"]) for entry in entries}
+    assert len(prints) == len({data for data, _ in prints})
