@@ -82,7 +82,7 @@ def draw_sides(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
         return False
     figure, axes = plt.subplots(1, len(scale.crowds), figsize=(9, 3.8), layout="constrained", sharey=True)
     for axis, n in zip(axes, scale.crowds, strict=True):
-        sides = [side for side in plan.RESOLUTIONS_TIMED if tables.gather(kept, cells, n=n, resolution=side)]
+        sides = [side for side in paper.RESOLUTIONS if tables.gather(kept, cells, n=n, resolution=side)]
         spent = [
             tables.column(tables.gather(kept, cells, n=n, method="pixelsne-rp", resolution=side), "Coord")
             for side in sides

@@ -208,7 +208,7 @@ def by_sides(kept: Kept, scale: Scale, sizes: Sizes) -> str:
     cells = list(plan.resolution(scale, sizes))
     rows = []
     for n in scale.crowds:
-        for method, sides in (("bh-sne-rp", (1024,)), ("pixelsne-rp", plan.RESOLUTIONS_TIMED)):
+        for method, sides in (("bh-sne-rp", (1024,)), ("pixelsne-rp", paper.RESOLUTIONS)):
             for side in sides:
                 results = gather(kept, cells, method=method, resolution=side, n=n)
                 rows.append({
