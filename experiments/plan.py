@@ -8,6 +8,7 @@ from experiments.methods import METHODS
 from experiments.paper import POINTS, RESOLUTION, RESOLUTIONS, SETS
 
 LARGE = 200_000  # from here on one run takes minutes and is done once
+TIMED_ONCE_FROM = 50_000  # the same where time is measured against the number of points
 TREES_UP_TO = 100_000  # points for which the paper's trees are measured one by one
 
 
@@ -105,7 +106,7 @@ def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
             continue
         for method, most in (("t-sne", 10_000), ("bh-sne", 50_000), ("bh-sne-rp", n), ("pixelsne-rp", n), ("ours", n)):
             if n <= most and (scale.exact or method != "t-sne"):
-                count = 1 if n >= LARGE or method == "t-sne" else min(2, scale.repetitions)
+                count = 1 if n >= TIMED_ONCE_FROM or method == "t-sne" else min(2, scale.repetitions)
                 for seed in seeds(count):
                     yield Cell(data, method, RESOLUTION["newsagg"], seed, n)
 

@@ -165,6 +165,7 @@ def costs(kept: Kept, scale: Scale, sizes: Sizes) -> str:
             "paper": f"{theirs:.3f}" if theirs else "",
             "here": spread(column(results, "KL"), 3),
             "here / paper": f"{mean / theirs:.3f}" if mean and theirs else "",
+            "here, pairs within two pixels left out": spread(column(results, "KL, near pairs left out"), 3),
         })  # fmt: skip
     return table(rows)
 
