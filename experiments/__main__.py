@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from experiments.data.catalog import LOADERS, TITLES, prepare
+from experiments.data.catalog import LOADERS, TITLES, prepare, takes_long
 from experiments.kept import Kept, sizes_of
 from experiments.places import CACHE, REPORT, RESULTS
 from experiments.plan import EXPERIMENTS, FULL, QUICK
@@ -15,10 +15,13 @@ from pixelsne.files.errors import FileError
 CELLS = "cells.jsonl"
 
 
-def prepare_all(folder: Path) -> dict[str, Any]:
+def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
     """What is known of each data set; those that are not there are left out, and it is said."""
     sets = {}
     for name in LOADERS:
+        if quick and takes_long(name, folder):
+            click.echo(f"{TITLES[name]} is left out of a quick look: preparing it takes long", err=True)
+            continue
         try:
             about = prepare(name, folder)
         except (FileError, FileNotFoundError, RuntimeError) as problem:
@@ -59,7 +62,7 @@ def main(
     if wanted:
         if folder is None:
             raise click.UsageError("--data FOLDER is needed to measure anything; `report` alone works without")
-        sets = prepare_all(folder)
+        sets = prepare_all(folder, quick=quick)
         kept.describe(sets)
         for name in wanted:
             cells = [cell for cell in EXPERIMENTS[name](scale, sizes_of(sets)) if cell.data in sets]

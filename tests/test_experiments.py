@@ -212,6 +212,7 @@ def test_from_a_file_to_the_report_and_no_cell_twice(small):
     assert first.exit_code == 0
     assert "MNIST: 240 points from mnist.npz" in first.output
     assert "Yelp is left out" in first.output
+    assert "FacExp is left out of a quick look" in first.output
     text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
     assert "| PixelSNE-RP, r = 4096 | 1.868 |" in text
     assert "12 (C + log 12)" in text

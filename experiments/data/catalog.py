@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.data import faces, headlines, mnist, newsgroups, reviews
-from experiments.data.loaded import Loaded
+from experiments.data.loaded import Loaded, first_file
 from experiments.places import CACHE
 from pixelsne.reduce import reduce
 
@@ -49,6 +49,13 @@ def prepare(name: str, folder: Path) -> dict[str, Any]:
             raise FileNotFoundError(f"{folder} has none of the files of {TITLES[name]}; see experiments/README.md")
         keep(name, loaded)
     return dict(json.loads(about.read_text(encoding="utf-8")))
+
+
+def takes_long(name: str, folder: Path) -> bool:
+    """Whether a network must be trained, or millions of reviews read, before the data set is there."""
+    if (home(name) / "about.json").exists():
+        return False
+    return name == "facexp" or (name == "yelp" and first_file(folder, *reviews.NAMES) is not None)
 
 
 def keep(name: str, loaded: Loaded) -> None:
