@@ -1,11 +1,12 @@
 """`python -m experiments NAME... --data FOLDER`: measures what a table needs and writes the report."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from experiments.data.catalog import LOADERS, TITLES, prepare, takes_long
+from experiments.data.catalog import LOADERS, TITLES, home, prepare, takes_long
 from experiments.kept import Kept, sizes_of
 from experiments.places import CACHE, REPORT, RESULTS
 from experiments.plan import EXPERIMENTS, FULL, QUICK
@@ -13,6 +14,7 @@ from experiments.report import write_report
 from pixelsne.files.errors import FileError
 
 CELLS = "cells.jsonl"
+NEED_MAPS = ("maps", "headlines")
 
 
 def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
@@ -28,7 +30,7 @@ def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
             click.echo(f"{TITLES[name]} is left out: {problem}", err=True)
         else:
             sets[name] = about
-            click.echo(f"{TITLES[name]}: {about['points']:,} points from {about['source']}")
+            click.echo(f"{TITLES[name]}: {about['points']:,} points from {about['source']}, kept in {home(name)}")
     return sets
 
 
@@ -39,15 +41,24 @@ def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
 )
 @click.option("--quick", is_flag=True, help="A few thousand rows of everything: a look in less than 15 minutes.")
 @click.option(
+    "--no-limits", is_flag=True, help="Also what takes many hours: t-SNE and vantage-point trees on everything."
+)
+@click.option(
     "--results", type=click.Path(path_type=Path), help="Where finished cells are kept.  [default: experiments/results]"
 )
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="The report to write.  [default: docs/paper.md; of a quick look, beside its results]",
+    help="The report to write.  [default: docs/paper.md, or paper.md in --results]",
 )
 def main(
-    names: tuple[str, ...], folder: Path | None, *, quick: bool, results: Path | None, report: Path | None
+    names: tuple[str, ...],
+    folder: Path | None,
+    *,
+    quick: bool,
+    no_limits: bool,
+    results: Path | None,
+    report: Path | None,
 ) -> None:
     """The paper's tables and figures.
 
@@ -56,8 +67,9 @@ def main(
 
     Example: python -m experiments times cost --data ~/data
     """
+    own = results is not None or quick  # not the reference machine's
     results = results or (CACHE / "quick" if quick else RESULTS)
-    scale, kept = QUICK if quick else FULL, Kept(results / CELLS)
+    scale, kept = replace(QUICK if quick else FULL, limited=not no_limits), Kept(results / CELLS)
     wanted = list(EXPERIMENTS) if "all" in names else [name for name in names if name != "report"]
     if wanted:
         if folder is None:
@@ -67,8 +79,8 @@ def main(
         for name in wanted:
             cells = [cell for cell in EXPERIMENTS[name](scale, sizes_of(sets)) if cell.data in sets]
             click.echo(f"\n{name}: {len(cells)} cells")
-            kept.complete(cells)
-    path = report or (results / "paper.md" if quick else REPORT)
+            kept.complete(cells, with_maps=name in NEED_MAPS)
+    path = report or (results / "paper.md" if own else REPORT)
     write_report(path, kept, scale)
     click.echo(f"{path} is written")
 

@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,9 @@ def measure(cell: Cell) -> Result:
     return in_own_process("-m", "experiments.cells", cell.key(), threads=cell.threads)
 
 
-def map_file(cell: Cell) -> Any:
-    return CACHE / "maps" / f"{cell.name()}.npz"
+def map_file(cell: Cell, fingerprint: str) -> Path:
+    """Of the data's fingerprint."""
+    return CACHE / "maps" / f"{cell.name()}-{fingerprint}.npz"
 
 
 def run(cell: Cell) -> Result:
@@ -66,7 +68,7 @@ def run(cell: Cell) -> Result:
     seconds = model.timings_
     affinities = seconds["neighbors"] + seconds["affinities"]
     memory = peak_memory()
-    file = map_file(cell)
+    file = map_file(cell, data.about["fingerprint"])
     file.parent.mkdir(parents=True, exist_ok=True)
     np.savez(file, placed=model.embedding_, positions=model.positions_)
     return {

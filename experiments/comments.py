@@ -12,9 +12,12 @@ the paper. Numbers in parentheses are standard deviations over repetitions that 
 machine was an Intel Core i7-6700K; a ratio between the two columns compares machines, compilers and programs at once, \
 so read ratios within a column first."""
 
+OTHER_SCALE = """\
+A run of the paper's experiments at another scale than the one reported in docs/paper.md: the comments below are those \
+of that report, the figures are not."""
+
 HEADLINE = """\
-(Other machine, two threads instead of one, perplexity 30 instead of 50, 350 iterations of another schedule instead of \
-1,000, a convolution instead of a tree; the quality is below, and it is higher.)"""
+(Other machine, two threads instead of one, perplexity 30 instead of 50, 350 iterations of another schedule instead of 1,000, a convolution instead of a tree. Its quality is higher than that of PixelSNE-RP here, see below; the paper has no figures of quality for all 70,000 digits.)"""
 
 COORD_RATIO = """\
 Why the trees are so close here is explained under the ablation."""
@@ -25,66 +28,31 @@ as labels. Where a file stands in for one that could not be had, its times say h
 kind, not what they would be on the paper's."""
 
 TIMES = """\
-- **P.** The vantage-point tree is the paper's bottleneck on large data, and ours. Its search is exact; the \
-random-projection forest finds nearly all neighbors in a fraction of the time. The paper's two P's with a vantage-point \
-tree differ though the search is the same (5.10 against 3.76 minutes on MNIST): the programs differ in more than they \
-say.
-- **Coord.** The paper's BH-SNE is 2.2 to 2.9 times as slow as its PixelSNE (1.9 on Yelp); here both take about the \
-same time, because our BH-SNE is as fast as our PixelSNE, not because PixelSNE is slow: see the ablation.
-- **Ours** takes its neighbors from clusters compared with clusters, its repulsion from a convolution of the pixel \
-lattice, and 350 iterations from a schedule of its own.
-- **t-SNE** has a dense P, all pairs; one repetition.
-- The paper's FacExp BH-SNE total (5.56 minutes) is less than the sum of its parts (5.67)."""
+- **P.** The vantage-point tree is the paper's bottleneck on large data, and ours. Its search is exact; the random-projection forest finds nearly all neighbors in a fraction of the time. The paper's two P's with a vantage-point tree differ though the search is the same (5.10 against 3.76 minutes on MNIST): the programs differ in more than they say.
+- **Coord.** The paper's BH-SNE takes 2.2 to 2.9 times as long as its PixelSNE (1.9 on Yelp); here both take about the same time, because our BH-SNE is as fast as our PixelSNE, not because PixelSNE is slow: see the ablation.
+- **Ours** takes its neighbors from clusters compared with clusters, its repulsion from a convolution of the pixel lattice, and 350 iterations from a schedule of its own.
+- **t-SNE** has a dense P, all pairs.
+- Ratios are told where both have the same number of points. The paper's FacExp BH-SNE total (5.56 minutes) is less than the sum of its parts (5.67)."""
 
 ABLATION = """\
-The first table is the paper's Table 2: what Sec. 4.4's integer arithmetic saves. Ours is measured in the tree alone, \
-the only part it changes, on a tree written as the paper describes it (nodes, one point after the other, double \
-precision, `-O2`): [literal_tree.cpp](../experiments/literal_tree.cpp). The second table switches the paper's three \
-ideas one by one on the same maps: a map in the middle of every 50 iterations of a PixelSNE-RP run stands for those 50. \
-*To the point*: leaves of one point and centers of mass (D-Quadtree). *To the pixel*: leaves of one pixel and cell \
-midpoints (P-Quadtree), *rebuilt* in every iteration or *one-time*, when all cells of all levels exist from the start \
-and only counts change. The last two lines are our own trees.
+The first table is the paper's Table 2: what Sec. 4.4's integer arithmetic saves. Ours is measured in the tree alone, the only part it changes, on a tree written as the paper describes it (nodes, one point after the other, double precision, `-O2`): [literal_tree.cpp](../experiments/literal_tree.cpp). *Control* is the same difference for a tree of points, in which nothing but `x * x` for `pow(x, 2)` and a product for a division by two is exchanged; compilers do both by themselves, so it shows how far a gain may be chance. The second table switches the paper's ideas one by one on the same maps: of every 100 iterations of a PixelSNE-RP run the map in the middle stands for all, and of three evaluations the fastest counts. *To the point*: leaves of one point and centers of mass (D-Quadtree). *To the pixel*: leaves of one pixel and cell midpoints (P-Quadtree), *rebuilt* in every iteration or *one-time*, when nodes are kept and only their counts begin anew; *arrays* is one-time construction taken to its end, a count for each cell of each level, without nodes. The last two lines are our core's trees.
 
-- **Integer arithmetic.** Of the paper's three replacements a compiler makes two by itself: `pow(x, 2)` is a \
-multiplication and a division by a constant two a shift or a product at `-O2`. What remains is finding cells by shifts \
-and masks instead of real divisions, a part of building the tree, which is a small part of all.
-- **Bounded depth** pays where many points share a pixel, or where points crowd in a small part of the map. With \
-70,000 points on a million pixels nearly every point has a pixel of its own, and the two trees are about equally deep.
-- **One-time construction** saves the allocation of nodes, not the walk, and the walk is what takes the time: every \
-point visits hundreds of cells, while building visits ten for each. A complete tree also scatters the few cells that \
-are occupied over memory (1.4 million cells at r = 1024, 89 million at 8192), so its walk waits for memory longer. \
-Rebuilt trees, whose nodes lie in the order in which they were made, can be faster.
-- **Why the paper saw 2.3.** Its BH-SNE is the published program, which allocates and frees its tree node by node \
-in every iteration, with arrays inside of every node, and recurses into empty children; a tree that is built once does \
-without the former. That is no property of leaves that are pixels. Our core has one tree for both: a sort by interleaved bits and one pass that lays out the \
-occupied cells, several points walking at once in the lanes of a vector. It is several times as fast as either literal \
-tree, and what was the paper's advantage is a small part of it: \
-[tree_profile.md](../benchmarks/results/tree_profile.md) has building and walking apart. At a million points on 512 by \
-512 pixels, where pixels do hold many points, the pixel tree is 1.4 to 1.8 times as fast as the tree of points there, \
-too."""
+- **Built as the paper describes it, the paper's ratio is here, too**: on MNIST and FacExp, a tree of points that is rebuilt takes about twice as long as a pixel tree that stands.
+- **Bounded depth** alone saves little where nearly every point has a pixel of its own, as 70,000 have on a million pixels. **One-time construction** saves the allocation of nodes.
+- **Integer arithmetic** saves a few percent where it concerns finding cells, as in the paper.
+- **Why our core's two trees are equally fast.** Both are one algorithm that allocates nothing: a sort by interleaved bits and one pass that lays out the occupied cells in the order of the walk, several points walking at once in the lanes of a vector. That is more than ten times as fast as either literal tree. What the paper saved, it does not spend in the first place; four fifths of what is left is the walk itself, which is as long in both trees as long as points have pixels of their own, and attraction, a third of an iteration, knows no tree: [tree_profile.md](../benchmarks/results/tree_profile.md) has building and walking apart. At a million points on 512 by 512 pixels, where pixels hold many points, the core's pixel tree is 1.4 to 1.8 times as fast as its tree of points."""
 
 PRECISION = """\
-Neighborhoods are those of the 50 principal components that every method saw. Where ours is above the paper's at small \
-k, points within a pixel are the reason: the published program lets points within two pixels of each other not repel \
-at all, so their order among each other is lost. At k = 30 the paper's figures rise by more from k = 20 (.036 at r = \
-1024) than from 10 to 20 (.023), which none of our maps does, exact t-SNE's included; there the paper is ahead by up to \
-two percent, about as much as another choice of the 10,000 digits changes (the line below the resolutions). We could \
-not find out which digits the paper took, or what happens between its k = 20 and 30. That precision grows with r we do \
-not see: here a point's force comes from its own place, not from its pixel's."""
+Neighborhoods are those of the 50 principal components that every method saw. Ours is above the paper's for k up to 20. A reason may be points within a pixel: the published program lets points within two pixels of each other not repel at all, so their order among each other is lost. At k = 30 the paper's figures rise by more from k = 20 (.036 at r = 1024) than from 10 to 20 (.023), which none of our maps does; there the paper is ahead by up to two percent for r of 1024 and more, about as much as another choice of digits changes (the line below the resolutions). We could not find out which 10,000 digits the paper took, or what happens between its k = 20 and 30. That precision grows with r we do not see: here a point's force comes from its own place, not from its pixel's."""
 
 ACCURACY = """\
 The paper's values for k = 10 and 20 at r = 2048 (.9395, .9450) look exchanged. Ours do not depend on r, as in the \
 paper, and lie above it."""
 
 COST = """\
-The cost is the KL divergence over the sparse P of perplexity 50, with a normalizer summed over all pairs. The paper's \
-conventions follow from its first number: with random coordinates it reports 91.58, which is not a KL divergence of \
-such a P (5.15), but exactly its value while P is exaggerated twelvefold, as it is at the start. So the paper's P, \
-perplexity and number of points are ours to four digits, and its other costs are plain KL.
+The cost is the KL divergence of each map over its own sparse P of perplexity 50, with a normalizer summed over all pairs. The paper does not say which points, which P or which normalizer it took. Its first number tells: with random coordinates it reports 91.58, which is no KL divergence of such a P, but to four digits the value for 10,000 digits at perplexity 50 while P is exaggerated twelvefold, as it is at the start. So we take its other costs for plain KL of the same kind.
 
-Its PixelSNE at r = 512 has a lower cost than at larger r. Probably that is the normalizer: the published program takes \
-it from the tree, which leaves out pairs within two pixels. Left out of ours (last column), they lower the cost by as \
-much at r = 512 and by nothing at 4096. With an exact normalizer the cost hardly depends on r. With centers of mass instead of the paper's midpoints PixelSNE's cost is BH-SNE's."""
+Its PixelSNE at r = 512 has a lower cost than at larger r. Probably that is the normalizer: the published program takes it from the tree, which leaves out pairs within two pixels. Left out of ours (last column), they lower the cost by about as much at r = 512 and by nothing at 4096. With an exact normalizer the cost hardly depends on r. With centers of mass instead of the paper's midpoints PixelSNE's cost is BH-SNE's."""
 
 SIZE = """\
 The paper's figure has no numbers to compare with. With r fixed, PixelSNE's tree cannot grow deeper than the pixel, so \
@@ -92,12 +60,10 @@ its descent should grow as n; a tree of points grows as n log n. Exponents are f
 points on; below, what does not depend on n weighs in."""
 
 RESOLUTION = """\
-As in the paper, PixelSNE becomes somewhat slower with r, since there are more levels to walk. BH-SNE does not know r."""
+The paper finds PixelSNE slower with larger r, and still twice as fast as BH-SNE at r = 4096. Here it becomes slower, too, since there are more levels to walk; that BH-SNE is no slower is explained under the ablation. BH-SNE does not know r; it has the affinities of PixelSNE-RP."""
 
 QUALITY = """\
-The paper's curves have no numbers; it shows precision for 20News and MNIST and accuracy for the others, and says that \
-PixelSNE-RP is about as good as BH-SNE or better. So it is here. Where BH-SNE's own search would take hours, it has \
-the affinities of PixelSNE-RP. Above 20,000 points, 10,000 are sampled and compared with all."""
+The paper's curves have no numbers; it shows precision for 20News and MNIST and accuracy for the others, and says that PixelSNE-RP is about as good as BH-SNE or better. Here the two agree within two percent in accuracy and in precision from k = 10 on; for the very nearest neighbors the midpoints of cells cost PixelSNE a few percent of precision. Where BH-SNE's own search would take hours, it has the affinities of PixelSNE-RP. Above 20,000 points, 10,000 are sampled and compared with all."""
 
 MAPS = """\
 Times are totals. In the map of headlines, regions are named by the words that are more frequent there than elsewhere, \
@@ -114,9 +80,8 @@ see precision and cost above.
 KL of 3.13."""
 
 CUT = """\
-- BH-SNE and PixelSNE-VP with their own search on the million points of Yelp's stand-in: the paper needs 9 to 12 hours \
-for it. BH-SNE has the affinities of PixelSNE-RP there.
-- t-SNE beyond 30,000 points, as in the paper, and all but one of its repetitions; one repetition of whatever has \
-200,000 points or more; two where the paper has five (time against n and r).
+- BH-SNE and PixelSNE-VP with their own search beyond 100,000 points: the paper needs 9 to 12 hours for that on Yelp. BH-SNE has the affinities of PixelSNE-RP there, and in the figures against n (beyond 50,000) and r.
+- t-SNE beyond 30,000 points, as in the paper, and all but one of its repetitions; one repetition of whatever has 200,000 points or more, and against n from 50,000 points on; two where the paper has five (time against n and r).
 - Time against n ends at 200,000 points, drawn from Yelp's stand-in, since only a part of NewsAgg could be had.
-- The paper's trees are measured for 100,000 points of Yelp's stand-in."""
+- The paper's trees are measured for 100,000 points of Yelp's stand-in.
+- What a table calls *not run* was left out for lack of time; `--no-limits` and the same commands measure all of it."""

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from benchmarks.pictures import tidy, use_log
 from experiments import paper, plan, tables
-from experiments.cells import Cell, map_file
+from experiments.cells import Cell
 from experiments.data.catalog import TITLES, open_prepared
 from experiments.data.word_vectors import words_of
 from experiments.kept import Kept
@@ -82,7 +82,9 @@ def draw_sides(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
         return False
     figure, axes = plt.subplots(1, len(scale.crowds), figsize=(9, 3.8), layout="constrained", sharey=True)
     for axis, n in zip(axes, scale.crowds, strict=True):
-        sides = [side for side in paper.RESOLUTIONS if tables.gather(kept, cells, n=n, resolution=side)]
+        sides = [
+            side for side in paper.RESOLUTIONS if tables.gather(kept, cells, n=n, resolution=side, method="pixelsne-rp")
+        ]
         spent = [
             tables.column(tables.gather(kept, cells, n=n, method="pixelsne-rp", resolution=side), "Coord")
             for side in sides
@@ -127,10 +129,10 @@ def draw_quality(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
     return True
 
 
-def paint(cell: Cell, side: int) -> tuple[Any, Any, Coloring]:
+def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
     """The map as an image, the points on it, and what the colors mean."""
     data = open_prepared(cell.data, cell.n, subset=cell.subset)
-    with np.load(map_file(cell)) as arrays:
+    with np.load(file) as arrays:
         placed = arrays["placed"] * (side / cell.resolution)
     pixels = np.clip(placed.astype(np.int64), 0, side - 1)
     coloring = color_categories(np.array(data.about["names"])[data.labels])
@@ -138,44 +140,40 @@ def paint(cell: Cell, side: int) -> tuple[Any, Any, Coloring]:
 
 
 def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
-    """A line for each data set, a column for each method."""
-    cells = [
-        cell
-        for cell in plan.maps(scale, sizes)
-        if cell.method in MAPS_SHOWN and kept.get(cell) and map_file(cell).exists()
-    ]
-    lines = {data: [cell for cell in cells if cell.data == data] for data in paper.SETS}
-    for data, chosen in lines.items():
-        if any(cell.method == "bh-sne" for cell in chosen):
-            lines[data] = [cell for cell in chosen if cell.method != "bh-sne-rp"]
-    lines = {data: chosen for data, chosen in lines.items() if chosen}
-    if not lines:
+    """A line for each data set, a column for each method; only if all maps that were made are still there."""
+    made = [cell for cell in plan.maps(scale, sizes) if cell.method in MAPS_SHOWN and kept.get(cell)]
+    files = {cell: kept.map_of(cell) for cell in made}
+    if not made or None in files.values():
         return False
-    columns = max(map(len, lines.values()))
-    figure, axes = plt.subplots(
-        len(lines), columns, figsize=(3.4 * columns, 3.7 * len(lines)), squeeze=False, layout="constrained"
-    )
-    for line, chosen in zip(axes, lines.values(), strict=True):
-        for axis in line:
-            axis.set_axis_off()
+    lines = [chosen for data in paper.SETS if (chosen := shown_maps([cell for cell in made if cell.data == data]))]
+    columns = max(map(len, lines))
+    size = (3.4 * columns, 3.7 * len(lines))
+    figure, axes = plt.subplots(len(lines), columns, figsize=size, squeeze=False, layout="constrained")
+    for axis in axes.flat:
+        axis.set_axis_off()
+    for line, chosen in zip(axes, lines, strict=True):
         for axis, cell in zip(line, chosen, strict=False):
-            result = kept.get(cell) or {}
-            axis.imshow(paint(cell, MAP_SIDE)[0], interpolation="none")
+            (result,) = kept.have([cell])
+            axis.imshow(paint(cell, files[cell] or path, MAP_SIDE)[0], interpolation="none")
             title = f"{TITLES[cell.data]}, {METHODS[cell.method].title}\n{tables.duration(result['Total'])}"
             axis.set_title(title, fontsize=10)
     save(figure, path)
     return True
 
 
+def shown_maps(cells: list[Cell]) -> list[Cell]:
+    """BH-SNE on RP's affinities only where it has none of its own."""
+    own = any(cell.method == "bh-sne" for cell in cells)
+    return [cell for cell in cells if not (own and cell.method == "bh-sne-rp")]
+
+
 def draw_headlines(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
     """NewsAgg, its regions named by their words."""
-    cells = [cell for cell in plan.headlines(scale, sizes) if kept.get(cell) and map_file(cell).exists()]
-    if not cells:
-        return False
-    texts = open_prepared(cells[0].data, cells[0].n).texts
+    found = [(cell, file) for cell in plan.headlines(scale, sizes) if (file := kept.map_of(cell)) is not None]
+    texts = open_prepared(found[0][0].data, found[0][0].n).texts if found else []
     if not texts:
         return False
-    image, placed, coloring = paint(cells[0], LARGE_SIDE)
+    image, placed, coloring = paint(*found[0], LARGE_SIDE)
     figure, axis = plt.subplots(figsize=(11, 11), layout="constrained")
     axis.imshow(0.35 * image + 0.65, interpolation="none")
     axis.set_axis_off()

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Clock, machine
-from experiments.cells import Cell, Result, measure
-from experiments.data.catalog import home
+from experiments.cells import Cell, Result, map_file, measure
 
 
 class Kept:
@@ -24,25 +23,31 @@ class Kept:
         self.machines = {json.dumps(entry["machine"]): entry["machine"] for entry in entries}
 
     def get(self, cell: Cell) -> Result | None:
-        return self._results.get(cell)
+        """What was measured on the data that `sets` describes."""
+        result = self._results.get(cell)
+        known = self.sets.get(cell.data, {}).get("fingerprint")
+        return None if result is None or result["fingerprint"] != known else result
 
     def have(self, cells: Iterable[Cell]) -> list[Result]:
-        """Those that are finished."""
-        return [self._results[cell] for cell in cells if cell in self._results]
+        """Of those that are finished."""
+        return [result for result in map(self.get, cells) if result is not None]
 
-    def is_finished(self, cell: Cell) -> bool:
-        """Measured, and on the data that are prepared now."""
+    def map_of(self, cell: Cell) -> Path | None:
+        """The map's file, where it is still in the cache."""
         result = self.get(cell)
-        return result is not None and result["fingerprint"] == fingerprint(cell.data)
+        file = None if result is None else map_file(cell, result["fingerprint"])
+        return file if file is not None and file.exists() else None
 
-    def complete(self, cells: Iterable[Cell]) -> None:
-        """Measures what is missing, each cell once. One that fails is told and left out."""
-        missing = [cell for cell in dict.fromkeys(cells) if not self.is_finished(cell)]
+    def complete(self, cells: Iterable[Cell], *, with_maps: bool = False) -> None:
+        """Measures what is missing, each cell once; one whose map is needed and gone, again. Failures are told."""
+        missing = [
+            cell for cell in dict.fromkeys(cells) if self.get(cell) is None or (with_maps and self.map_of(cell) is None)
+        ]
         for number, cell in enumerate(missing, start=1):
             print(f"[{number}/{len(missing)}] {cell}", end=" ", flush=True)
             with Clock() as clock:
                 try:
-                    self.add(cell, measure(cell) | {"fingerprint": fingerprint(cell.data)})
+                    self.add(cell, measure(cell) | {"fingerprint": self.sets[cell.data]["fingerprint"]})
                 except RuntimeError as problem:
                     print(f"failed: {str(problem).strip().splitlines()[-1]}", end=" ")
             print(f"{clock.seconds:.0f} s", flush=True)
@@ -67,7 +72,3 @@ class Kept:
 
 def sizes_of(sets: dict[str, Any]) -> dict[str, int]:
     return {name: int(about["points"]) for name, about in sets.items()}
-
-
-def fingerprint(data: str) -> Any:
-    return json.loads((home(data) / "about.json").read_text(encoding="utf-8"))["fingerprint"]

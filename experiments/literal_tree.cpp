@@ -1,7 +1,7 @@
 // The quadtrees as the paper's Sec. 3.2, 4.1 and 4.4 describe them: nodes, one point after the other, in double.
 // Three properties can be switched, to measure what each is worth:
 //   bounded    leaves are pixels (P-Quadtree) instead of single points (D-Quadtree)
-//   one time   all cells exist from the start; an iteration only counts points anew (bounded trees only)
+//   one time   cells are made once and kept; an iteration only counts points anew (bounded trees only)
 //   integers   cells are found by shifts and masks instead of divisions and remainders, squares by x * x
 // `make_tree` and `repel` are called from literal_tree.py.
 
@@ -72,7 +72,7 @@ class Tree {
   virtual void visit(const Walker& walker, int64_t itself, Sum& sum) const = 0;
 };
 
-// All cells of all levels, made once. A level's cells lie row by row.
+// All cells of all levels, made once, as arrays without pointers: a level's cells lie row by row.
 template <bool kIntegers>
 class StandingTree final : public Tree {
  public:
@@ -149,17 +149,21 @@ class StandingTree final : public Tree {
   std::vector<std::vector<double>> centers_;  // of a level's columns, and rows
 };
 
-// Built anew for every map, node by node. Bounded: down to the pixel, with cell midpoints; else down to one point,
-// with centers of mass.
-template <bool kIntegers, bool kBounded>
+// Grown node by node. Bounded: down to the pixel, with cell midpoints; else down to one point, with centers of mass.
+// Anew for every map, or once: then nodes stay, and only their counts begin at nothing.
+template <bool kIntegers, bool kBounded, bool kKeeps>
 class GrowingTree final : public Tree {
  public:
   explicit GrowingTree(int levels) : levels_(levels) {}
 
   void fill(const std::vector<Point>& points) override {
     points_ = &points;
-    const double side = std::ldexp(1.0, levels_);
-    root_ = std::make_unique<Node>(Point{half<kIntegers>(side), half<kIntegers>(side)}, side);
+    if (kKeeps && root_) {
+      forget(*root_);
+    } else {
+      const double side = std::ldexp(1.0, levels_);
+      root_ = std::make_unique<Node>(Point{half<kIntegers>(side), half<kIntegers>(side)}, side);
+    }
     for (size_t i = 0; i < points.size(); ++i) insert(*root_, static_cast<int64_t>(i), 0);
   }
 
@@ -176,6 +180,14 @@ class GrowingTree final : public Tree {
     std::unique_ptr<Node> children[4];
     bool leaf = true;
   };
+
+  static void forget(Node& node) {
+    if (node.count == 0) return;  // nor has anything below it
+    node.count = 0;
+    node.mass = {0.0, 0.0};
+    for (const auto& child : node.children)
+      if (child) forget(*child);
+  }
 
   void insert(Node& node, int64_t i, int level) {
     const Point point = (*points_)[static_cast<size_t>(i)];
@@ -227,6 +239,7 @@ class GrowingTree final : public Tree {
   }
 
   void walk(const Node& node, const Walker& walker, int64_t itself, Sum& sum) const {
+    if (kKeeps && node.count == 0) return;
     auto count = static_cast<double>(node.count);
     Point center = kBounded ? node.center : Point{node.mass.x / count, node.mass.y / count};
     const double distance = distance_squared<kIntegers>(walker, center);
@@ -249,18 +262,20 @@ class GrowingTree final : public Tree {
 };
 
 template <bool kIntegers>
-std::unique_ptr<Tree> make(int levels, bool bounded, bool one_time) {
-  if (!bounded) return std::make_unique<GrowingTree<kIntegers, false>>(levels);
-  if (one_time) return std::make_unique<StandingTree<kIntegers>>(levels);
-  return std::make_unique<GrowingTree<kIntegers, true>>(levels);
+std::unique_ptr<Tree> make(int levels, bool bounded, bool one_time, bool arrays) {
+  if (!bounded) return std::make_unique<GrowingTree<kIntegers, false, false>>(levels);
+  if (arrays) return std::make_unique<StandingTree<kIntegers>>(levels);
+  if (one_time) return std::make_unique<GrowingTree<kIntegers, true, true>>(levels);
+  return std::make_unique<GrowingTree<kIntegers, true, false>>(levels);
 }
 
 }  // namespace
 
 extern "C" {
 
-Tree* make_tree(int levels, int bounded, int one_time, int integers) {
-  return (integers ? make<true>(levels, bounded, one_time) : make<false>(levels, bounded, one_time)).release();
+Tree* make_tree(int levels, int bounded, int one_time, int arrays, int integers) {
+  return (integers ? make<true>(levels, bounded, one_time, arrays) : make<false>(levels, bounded, one_time, arrays))
+      .release();
 }
 
 void free_tree(Tree* tree) { delete tree; }

@@ -26,19 +26,25 @@ class Variant:
     """What the paper changed about BH-SNE's tree, one by one."""
 
     bounded: bool  # leaves are pixels
-    one_time: bool  # all cells are made once
+    one_time: bool  # cells are made once, and kept
+    arrays: bool  # those as arrays of counts, instead of nodes with pointers; our own addition
     integers: bool  # Sec. 4.4
 
     def __str__(self) -> str:
         depth = "to the pixel" if self.bounded else "to the point"
-        construction = "one-time" if self.one_time else "rebuilt"
+        construction = ("one-time arrays" if self.arrays else "one-time") if self.one_time else "rebuilt"
         return f"{depth}, {construction}, {'integers' if self.integers else 'divisions'}"
 
 
 # One-time construction needs cells that do not depend on the data, so bounded ones.
 VARIANTS = tuple(
-    Variant(bounded, one_time, integers)
-    for bounded, one_time in ((False, False), (True, False), (True, True))
+    Variant(bounded, one_time, arrays, integers)
+    for bounded, one_time, arrays in (
+        (False, False, False),
+        (True, False, False),
+        (True, True, False),
+        (True, True, True),
+    )
     for integers in (False, True)
 )
 
@@ -77,7 +83,9 @@ class LiteralTree:
         self.variant, self.theta = variant, theta
         self._levels = math.ceil(math.log2(max(*resolution, 2)))
         self._library: Any = library()
-        self._tree = self._library.make_tree(self._levels, variant.bounded, variant.one_time, variant.integers)
+        self._tree = self._library.make_tree(
+            self._levels, variant.bounded, variant.one_time, variant.arrays, variant.integers
+        )
 
     def __call__(self, positions: Positions, screen: Screen, push: Positions) -> float:
         """Writes the push (n, 2), returns the normalizer."""

@@ -22,7 +22,7 @@ class Scale:
     judged_repetitions: int
     sizes: tuple[int, ...]  # points, for time against the number of items
     crowds: tuple[int, ...]  # digits, for time against the resolution
-    exact: bool  # whether t-SNE itself is run
+    limited: bool = True  # whether methods are left out that would take hours
 
 
 FULL = Scale(
@@ -32,7 +32,6 @@ FULL = Scale(
     judged_repetitions=10,
     sizes=(5_000, 10_000, 20_000, 50_000, 100_000, 200_000),
     crowds=(30_000, 50_000),
-    exact=True,
 )
 QUICK = Scale(
     rows=5_000,
@@ -41,7 +40,6 @@ QUICK = Scale(
     judged_repetitions=3,
     sizes=(1_000, 2_000, 5_000, 10_000),
     crowds=(3_000, 5_000),
-    exact=True,
 )
 
 
@@ -57,9 +55,7 @@ def size_of(data: str, scale: Scale, sizes: dict[str, int]) -> int:
 def methods_for(n: int, scale: Scale) -> list[str]:
     """Those that come to an end; BH-SNE on RP's affinities where its own search does not."""
     names = ["t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp", "bh-sne-rp", "ours"]
-    if not scale.exact:
-        names.remove("t-sne")
-    return [name for name in names if n <= (METHODS[name].most_points or n)]
+    return [name for name in names if not scale.limited or n <= (METHODS[name].most_points or n)]
 
 
 def times(scale: Scale, sizes: dict[str, int], sets: tuple[str, ...] = SETS) -> Iterator[Cell]:
@@ -105,7 +101,7 @@ def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
         if n > sizes.get(data, POINTS[data]):
             continue
         for method, most in (("t-sne", 10_000), ("bh-sne", 50_000), ("bh-sne-rp", n), ("pixelsne-rp", n), ("ours", n)):
-            if n <= most and (scale.exact or method != "t-sne"):
+            if n <= most or not scale.limited:
                 count = 1 if n >= TIMED_ONCE_FROM or method == "t-sne" else min(2, scale.repetitions)
                 for seed in seeds(count):
                     yield Cell(data, method, RESOLUTION["newsagg"], seed, n)

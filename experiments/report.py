@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.measure import table
 from experiments import comments, figures, paper, plan, tables
 from experiments.kept import Kept, sizes_of
-from experiments.plan import Scale
+from experiments.plan import FULL, Scale
 from experiments.tables import Sizes
 
 
@@ -17,7 +17,7 @@ def write_report(path: Path, kept: Kept, scale: Scale) -> None:
     pictures = path.parent / path.stem
     parts = [
         "# The paper, reproduced",
-        comments.OPENING,
+        comments.OPENING if scale == FULL else comments.OTHER_SCALE,
         machines(kept),
         headline(kept, scale, sizes),
         "## Data",
@@ -121,15 +121,12 @@ def headline(kept: Kept, scale: Scale, sizes: Sizes) -> str:
 
 def exponents(kept: Kept, scale: Scale, sizes: Sizes) -> list[str]:
     series = tables.size_series(kept, scale, sizes, "Coord")
-    found = []
-    for method in ("pixelsne-rp", "bh-sne-rp"):
-        points = [(n, float(np.mean(seconds))) for n, seconds in series.get(method, []) if n >= tables.FITTED_FROM]
-        if len(points) > 2:
-            found.append(tables.fitted_exponent(*zip(*points, strict=True)))
-    if len(found) < 2:
+    found = {method: tables.fitted(series.get(method, [])) for method in ("pixelsne-rp", "bh-sne-rp")}
+    ours, theirs = found["pixelsne-rp"], found["bh-sne-rp"]
+    if ours is None or theirs is None:
         return []
-    told = f"PixelSNE-RP n^{found[0]:.2f}, BH-SNE n^{found[1]:.2f}"
-    return [f"- Growth of the descent's time with n from {tables.FITTED_FROM:,} points on, r fixed: {told}."]
+    told = f"PixelSNE-RP n^{ours[0]:.2f}, BH-SNE n^{theirs[0]:.2f}"
+    return [f"- Growth of the descent's time with n, from {ours[1]:,} to {ours[2]:,} points, r fixed: {told}."]
 
 
 def cost_at_start(kept: Kept, scale: Scale, sizes: Sizes) -> str:

@@ -14,14 +14,20 @@ from experiments.methods import METHODS
 from experiments.plan import Scale
 
 Sizes = dict[str, int]
+Series = list[tuple[int, list[float]]]  # points, and the seconds of every repetition
 NOT_RUN = "not run"
 PARTS = ("P", "Coord", "Total")
 
 
 def duration(seconds: float) -> str:
-    if seconds < 100:
+    if seconds < 300:
         return f"{seconds:.3g} s"
     return f"{seconds / 60:.3g} min" if seconds < 6000 else f"{seconds / 3600:.3g} h"
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Of the population these are a sample of."""
+    return float(np.std(values, ddof=1))
 
 
 def spread(values: Sequence[float], digits: int = 4) -> str:
@@ -29,18 +35,14 @@ def spread(values: Sequence[float], digits: int = 4) -> str:
     if not values:
         return NOT_RUN
     mean = f"{np.mean(values):.{digits}f}"
-    return mean if len(values) == 1 else f"{mean} ({np.std(values):.{digits}f})"
+    return mean if len(values) == 1 else f"{mean} ({deviation(values):.{digits}f})"
 
 
 def spread_time(values: Sequence[float]) -> str:
     if not values:
         return NOT_RUN
     mean = duration(float(np.mean(values)))
-    return mean if len(values) == 1 else f"{mean} ({np.std(values):.2g} s)"
-
-
-def times_of(seconds: float) -> str:
-    return f"{seconds:.3g}"
+    return mean if len(values) == 1 else f"{mean} ({deviation(values):.2g} s)"
 
 
 def gather(kept: Kept, cells: Iterable[Cell], **wanted: Any) -> list[Result]:
@@ -51,7 +53,8 @@ def gather(kept: Kept, cells: Iterable[Cell], **wanted: Any) -> list[Result]:
 
 
 def column(results: Sequence[Result], name: str) -> list[float]:
-    return [float(result[name]) for result in results]
+    """Where it was measured."""
+    return [float(result[name]) for result in results if result.get(name) is not None]
 
 
 def computing_times(kept: Kept, scale: Scale, sizes: Sizes) -> str:
@@ -59,14 +62,16 @@ def computing_times(kept: Kept, scale: Scale, sizes: Sizes) -> str:
     cells = list(plan.times(scale, sizes))
     parts = []
     for data in paper.SETS:
-        rows = [row for method in METHODS for row in times_rows(kept, cells, data, method)]
+        n = plan.size_of(data, scale, sizes)
+        rows = [row for method in METHODS for row in times_rows(kept, cells, data, method, n)]
         if rows:
-            n = plan.size_of(data, scale, sizes)
-            parts.append(f"**{TITLES[data]}**, {n:,} points, r = {paper.RESOLUTION[data]}\n\n{table(rows)}")
+            there = "" if n == paper.POINTS[data] else f" (paper: {paper.POINTS[data]:,})"
+            parts.append(f"**{TITLES[data]}**, {n:,} points{there}, r = {paper.RESOLUTION[data]}\n\n{table(rows)}")
     return "\n\n".join(parts)
 
 
-def times_rows(kept: Kept, cells: list[Cell], data: str, method: str) -> list[dict[str, str]]:
+def times_rows(kept: Kept, cells: list[Cell], data: str, method: str, n: int) -> list[dict[str, str]]:
+    """A ratio is told only for as many points as the paper has."""
     rows = []
     for threads in (1, 2):
         results = gather(kept, cells, data=data, method=method, threads=threads)
@@ -78,7 +83,7 @@ def times_rows(kept: Kept, cells: list[Cell], data: str, method: str) -> list[di
             "method": METHODS[method].title + (f", {threads} threads" if threads > 1 else ""),
             **{f"paper: {name}": duration(theirs[at]) if theirs else "" for at, name in enumerate(PARTS)},
             **{f"here: {name}": spread_time(column(results, name)) for name in PARTS},
-            "paper / here": times_of(theirs[2] / float(np.mean(ours))) if theirs and ours else "",
+            "paper / here": f"{theirs[2] / np.mean(ours):.3g}" if theirs and ours and n == paper.POINTS[data] else "",
         })  # fmt: skip
     return rows
 
@@ -102,14 +107,17 @@ def with_and_without(kept: Kept, scale: Scale, sizes: Sizes) -> str:
         for result in kept.have([cell]):
             spent = result["tree seconds"]
             without, improved = spent["to the pixel, one-time, divisions"], spent["to the pixel, one-time, integers"]
+            control = spent["to the point, rebuilt, divisions"] / spent["to the point, rebuilt, integers"]
             rows.append({
                 "data": TITLES[cell.data],
+                "points, paper / here": f"{paper.POINTS[cell.data]:,} / {result['points']:,}",
                 "paper: without, total": duration(paper.UNIMPROVED[cell.data]),
                 "paper: with, total": duration(paper.IMPROVED[cell.data]),
                 "paper: gain": f"{100 * (theirs - 1):.1f} %",
                 "here: without, tree": duration(without),
                 "here: with, tree": duration(improved),
                 "here: gain in the tree": f"{100 * (without / improved - 1):.1f} %",
+                "control": f"{100 * (control - 1):.1f} %",
             })  # fmt: skip
     return table(rows) if rows else "Not run."
 
@@ -123,6 +131,10 @@ def by_resolution(kept: Kept, scale: Scale, sizes: Sizes, measure: str) -> str:
         results = gather(kept, cells, method="pixelsne-rp", resolution=resolution, subset=0)
         rows.append({"r": str(resolution), "": "paper", **heads(f"{value:.4f}" for value in theirs[resolution])})
         rows.append({"r": "", "": "PixelSNE-RP here", **judged(results, measure)})
+        if results:
+            means = np.mean([result[measure] for result in results], axis=0)
+            ratios = heads(f"{ours / value:.3f}" for ours, value in zip(means, theirs[resolution], strict=True))
+            rows.append({"r": "", "": "here / paper", **ratios})
     others = gather(kept, cells, method="pixelsne-rp", resolution=1024)
     chosen = gather(kept, cells, method="pixelsne-rp", resolution=1024, subset=0)
     others = [result for result in others if result not in chosen]
@@ -165,7 +177,9 @@ def costs(kept: Kept, scale: Scale, sizes: Sizes) -> str:
             "paper": f"{theirs:.3f}" if theirs else "",
             "here": spread(column(results, "KL"), 3),
             "here / paper": f"{mean / theirs:.3f}" if mean and theirs else "",
-            "here, pairs within two pixels left out": spread(column(results, "KL, near pairs left out"), 3),
+            "here, pairs within two pixels left out": spread(column(results, "KL, near pairs left out"), 3)
+            if name.startswith("PixelSNE")
+            else "",
         })  # fmt: skip
     return table(rows)
 
@@ -175,10 +189,10 @@ def fitted_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def size_series(kept: Kept, scale: Scale, sizes: Sizes, part: str) -> dict[str, list[tuple[int, list[float]]]]:
+def size_series(kept: Kept, scale: Scale, sizes: Sizes, part: str) -> dict[str, Series]:
     """By method: points and the seconds of every repetition."""
     cells = list(plan.size(scale, sizes))
-    series: dict[str, list[tuple[int, list[float]]]] = {}
+    series: dict[str, Series] = {}
     for method in METHODS:
         for n in scale.sizes:
             found = column(gather(kept, cells, method=method, n=n), part)
@@ -191,17 +205,25 @@ def size_series(kept: Kept, scale: Scale, sizes: Sizes, part: str) -> dict[str, 
 FITTED_FROM = 20_000
 
 
+def fitted(points: Series) -> tuple[float, int, int] | None:
+    """The exponent, and from where to where it was fitted: from FITTED_FROM on, or of what there is."""
+    chosen = [(n, float(np.mean(seconds))) for n, seconds in points if n >= FITTED_FROM]
+    if len(chosen) < 2:
+        chosen = [(n, float(np.mean(seconds))) for n, seconds in points]
+    if len(chosen) < 2:
+        return None
+    ns, seconds = zip(*chosen, strict=True)
+    return fitted_exponent(ns, seconds), min(ns), max(ns)
+
+
 def by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
     rows = []
     for part in ("Coord", "Total"):
         for method, points in size_series(kept, scale, sizes, part).items():
-            fitted = [
-                (n, float(np.mean(seconds))) for n, seconds in points if n >= min(FITTED_FROM, max(scale.sizes) / 5)
-            ]
-            power = f"{fitted_exponent(*zip(*fitted, strict=True)):.2f}" if len(fitted) > 2 else NOT_RUN
-            cells = {f"{n:,}": spread_time(seconds) for n, seconds in points}
-            empty = {f"{n:,}": "" for n in scale.sizes}
-            rows.append({"": f"{METHODS[method].title}, {part}", **(empty | cells), "exponent": power})
+            found = fitted(points)
+            cells = {f"{n:,}": "" for n in scale.sizes} | {f"{n:,}": spread_time(seconds) for n, seconds in points}
+            power = NOT_RUN if found is None else f"{found[0]:.2f} ({found[1]:,} to {found[2]:,})"
+            rows.append({"": f"{METHODS[method].title}, {part}", **cells, "exponent": power})
     return table(rows) if rows else "Not run."
 
 

@@ -1,6 +1,7 @@
 """The paper's experiments: its trees, the cells and what is kept of them, the tables, the report."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from experiments import __main__ as commands
 from experiments import figures, kept, literal_tree, paper, places, plan, report, tables
-from experiments.cells import Cell
+from experiments.cells import KINDS, Cell, measure
 from experiments.kept import Kept
 from experiments.literal_tree import VARIANTS, LiteralTree
 from experiments.methods import METHODS
@@ -106,31 +107,44 @@ class TestKept:
         """Cells in the order in which they were measured."""
         seen = []
         monkeypatch.setattr(kept, "measure", lambda cell: seen.append(cell) or {"Total": float(len(seen))})
-        monkeypatch.setattr(kept, "fingerprint", lambda _data: "data")
         return seen
 
+    def open(self, tmp_path, fingerprint="data"):
+        one = Kept(tmp_path / "cells.jsonl")
+        one.describe({"mnist": {"points": 100, "fingerprint": fingerprint}})
+        return one
+
     def test_finished_cells_are_not_measured_again(self, tmp_path, measured):
-        Kept(tmp_path / "cells.jsonl").complete(self.CELLS[:2])
-        Kept(tmp_path / "cells.jsonl").complete([*self.CELLS, self.CELLS[0]])
+        self.open(tmp_path).complete(self.CELLS[:2])
+        self.open(tmp_path).complete([*self.CELLS, self.CELLS[0]])
         assert measured == list(self.CELLS)
-        assert Kept(tmp_path / "cells.jsonl").get(self.CELLS[2])["Total"] == 3.0
+        assert self.open(tmp_path).get(self.CELLS[2])["Total"] == 3.0
 
     def test_a_line_that_was_cut_off_is_measured_again(self, tmp_path, measured):
         path = tmp_path / "cells.jsonl"
-        Kept(path).complete(self.CELLS[:2])
+        self.open(tmp_path).complete(self.CELLS[:2])
         path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-        Kept(path).complete(self.CELLS[:2])
+        self.open(tmp_path).complete(self.CELLS[:2])
         assert measured == [*self.CELLS[:2], self.CELLS[1]]
-        Kept(path).complete(self.CELLS[:2])  # the cut line spoils nothing that comes after it
+        self.open(tmp_path).complete(self.CELLS[:2])  # the cut line spoils nothing that comes after it
         assert len(measured) == 3
 
-    def test_other_data_are_measured_again(self, tmp_path, measured, monkeypatch):
-        Kept(tmp_path / "cells.jsonl").complete(self.CELLS[:1])
-        monkeypatch.setattr(kept, "fingerprint", lambda _data: "other data")
-        Kept(tmp_path / "cells.jsonl").complete(self.CELLS[:1])
+    def test_other_data_are_measured_again_and_old_results_not_shown(self, tmp_path, measured):
+        self.open(tmp_path).complete(self.CELLS[:1])
+        other = self.open(tmp_path, "other data")
+        assert other.get(self.CELLS[0]) is None
+        assert other.have(self.CELLS) == []
+        other.complete(self.CELLS[:1])
         assert len(measured) == 2
 
-    @pytest.mark.usefixtures("measured")
+    def test_a_map_that_is_gone_is_made_again(self, tmp_path, measured):
+        one = self.open(tmp_path)
+        one.complete(self.CELLS[:1])
+        one.complete(self.CELLS[:1])
+        assert len(measured) == 1
+        one.complete(self.CELLS[:1], with_maps=True)
+        assert len(measured) == 2
+
     def test_a_cell_that_fails_is_told_and_left_out(self, tmp_path, monkeypatch, capsys):
         def fail(cell):
             if cell == self.CELLS[0]:
@@ -138,7 +152,7 @@ class TestKept:
             return {"Total": 1.0}
 
         monkeypatch.setattr(kept, "measure", fail)
-        one = Kept(tmp_path / "cells.jsonl")
+        one = self.open(tmp_path)
         one.complete(self.CELLS[:2])
         assert one.get(self.CELLS[0]) is None
         assert one.get(self.CELLS[1]) == {"Total": 1.0, "fingerprint": "data"}
@@ -151,12 +165,18 @@ class TestTables:
 
     def test_spread(self):
         assert tables.spread([0.5]) == "0.5000"
-        assert tables.spread([0.4, 0.6]) == "0.5000 (0.1000)"
+        assert tables.spread([0.4, 0.6]) == "0.5000 (0.1414)"
         assert tables.spread([]) == "not run"
 
     def test_exponent(self):
         sizes = np.array([1e4, 3e4, 1e5])
         assert tables.fitted_exponent(sizes, 5 * sizes**1.3) == pytest.approx(1.3)
+
+    def test_an_exponent_is_fitted_to_large_sizes_or_to_what_there_is(self):
+        points = [(n, [n * 1e-3]) for n in (5_000, 20_000, 50_000)]
+        assert tables.fitted([(1_000, [9.0]), *points])[1:] == (20_000, 50_000)
+        assert tables.fitted(points[:2])[1:] == (5_000, 20_000)
+        assert tables.fitted(points[:1]) is None
 
     def test_the_papers_figures_are_consistent(self):
         """Totals are sums, but for FacExp's, which the paper itself has otherwise."""
@@ -180,20 +200,15 @@ class TestRegions:
 
 @pytest.fixture
 def small(tmp_path, monkeypatch, random):
-    """A folder with 240 faked digits, and all experiments made tiny."""
+    """A folder with 240 faked digits, all experiments made tiny, and measured in this process."""
+    monkeypatch.setattr(kept, "measure", lambda cell: KINDS[cell.kind](cell))
     folder = tmp_path / "data"
     folder.mkdir()
     labels = np.arange(240) % 10
     images = random.integers(0, 256, (10, 784))[labels] * 0.5 + random.integers(0, 100, (240, 784))
     np.savez(folder / "mnist.npz", X=images.astype(np.uint8), y=labels)
     scale = plan.Scale(
-        rows=200,
-        repetitions=2,
-        judged_rows=150,
-        judged_repetitions=2,
-        sizes=(120, 180, 240),
-        crowds=(150, 200),
-        exact=True,
+        rows=200, repetitions=1, judged_rows=160, judged_repetitions=2, sizes=(160, 240), crowds=(160, 200)
     )
     monkeypatch.setattr(commands, "QUICK", scale)
     cache = tmp_path / "cache"
@@ -205,21 +220,48 @@ def small(tmp_path, monkeypatch, random):
     return folder, cache
 
 
+def run_quick(folder, *names):
+    command = [*names, "--quick", "--data", str(folder)]
+    return CliRunner().invoke(commands.main, command, catch_exceptions=False)
+
+
 def test_from_a_file_to_the_report_and_no_cell_twice(small):
     folder, cache = small
-    command = ["quality-by-resolution", "cost", "--quick", "--data", str(folder)]
-    first = CliRunner().invoke(commands.main, command, catch_exceptions=False)
+    first = run_quick(folder, "quality-by-resolution", "cost")
     assert first.exit_code == 0
     assert "MNIST: 240 points from mnist.npz" in first.output
     assert "Yelp is left out" in first.output
     assert "FacExp is left out of a quick look" in first.output
     text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
-    assert "| PixelSNE-RP, r = 4096 | 1.868 |" in text
+    assert re.search(r"\| PixelSNE-RP, r = 4096 \| 1\.868 \| \d\.\d{3} \(\d", text)
     assert "12 (C + log 12)" in text
     cells = (cache / "quick" / "cells.jsonl").read_text(encoding="utf-8").splitlines()
-    again = CliRunner().invoke(commands.main, command, catch_exceptions=False)
+    again = run_quick(folder, "quality-by-resolution", "cost")
     assert "[1/" not in again.output
     assert (cache / "quick" / "cells.jsonl").read_text(encoding="utf-8").splitlines() == cells
+
+
+def test_trees_sizes_and_pictures(small):
+    """Headlines beside the digits, so that all pictures have what they need."""
+    folder, cache = small
+    rng = np.random.default_rng(0)
+    kinds = np.arange(200) % 4
+    values = rng.normal(0, 3, (4, 100))[kinds] + rng.normal(size=(200, 100))
+    np.savez(folder / "newsagg.npz", X_glove100=values.astype(np.float16), y=kinds)
+    words = ["stocks", "phones", "films", "virus"]
+    lines = [json.dumps({"text": f"news of {words[kind]} today"}) for kind in kinds]
+    (folder / "newsagg.texts.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = run_quick(folder, "improvements", "size", "resolution", "maps", "headlines")
+    assert done.exit_code == 0
+    assert "failed" not in done.output
+    text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
+    assert re.search(r"to the pixel, one-time arrays, integers \| \d", text)
+    for picture in ("size", "resolution", "maps", "headlines"):
+        assert f"![{picture}](paper/{picture}.png)" in text
+        assert (cache / "quick" / "paper" / f"{picture}.png").stat().st_size > 10_000
+    shutil.rmtree(cache / "maps")
+    assert "[1/" not in run_quick(folder, "size").output
+    assert "[1/" in run_quick(folder, "headlines").output  # its map is gone
 
 
 def test_measuring_needs_data(tmp_path):
@@ -228,21 +270,25 @@ def test_measuring_needs_data(tmp_path):
     assert "--data FOLDER is needed" in told.output
 
 
-def test_a_cell_is_the_same_map_every_time(small):
+def test_a_cell_is_the_same_map_every_time(small, monkeypatch):
+    """In processes of their own, as it is meant."""
+    monkeypatch.setattr(kept, "measure", measure)
     folder, cache = small
     cell = Cell("mnist", "pixelsne-rp", 64, n=100)
-    commands.prepare_all(folder)
+    sets = commands.prepare_all(folder, quick=True)
     results = []
     for part in ("a", "b"):
         one = Kept(cache / part / "cells.jsonl")
+        one.describe(sets)
         one.complete([cell])
         results.append(one.get(cell))
     assert results[0]["KL"] == results[1]["KL"]
     assert results[0]["precision"] == results[1]["precision"]
 
 
-def test_the_report_says_what_the_results_say(tmp_path):
+def test_the_report_says_what_the_results_say(tmp_path, monkeypatch):
     """docs/paper.md is made from the committed results and nothing else."""
+    monkeypatch.setattr("experiments.cells.CACHE", tmp_path / "empty")
     shutil.copytree(places.REPORT.parent / "paper", tmp_path / "paper")
     report.write_report(tmp_path / "paper.md", Kept(places.RESULTS / commands.CELLS), plan.FULL)
     assert (tmp_path / "paper.md").read_text(encoding="utf-8") == places.REPORT.read_text(encoding="utf-8")

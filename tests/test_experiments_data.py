@@ -27,10 +27,10 @@ def idx_folder(tmp_path, random):
     return tmp_path
 
 
-def write_vectors(path, vectors):
-    """word2vec's binary form."""
+def write_vectors(path, vectors, end=b""):
+    """word2vec's binary form; its own program ends a vector with a line break, published files often do not."""
     dimensions = len(next(iter(vectors.values())))
-    body = b"".join(word.encode() + b" " + np.array(v, "<f4").tobytes() + b"\n" for word, v in vectors.items())
+    body = b"".join(word.encode() + b" " + np.array(v, "<f4").tobytes() + end for word, v in vectors.items())
     path.write_bytes(f"{len(vectors)} {dimensions}\n".encode() + body)
 
 
@@ -175,8 +175,9 @@ class TestWordVectors:
         assert np.allclose(values, [[0.5, 0.5, 0], [0, 0, 0], [0, 1 / 3, 2 / 3]])
         assert known.tolist() == [True, False, True]
 
-    def test_glove_says_the_same(self, tmp_path):
-        write_vectors(tmp_path / "w.bin", VECTORS)
+    @pytest.mark.parametrize("end", [b"", b"\n"])
+    def test_glove_says_the_same(self, tmp_path, end):
+        write_vectors(tmp_path / "w.bin", VECTORS, end)
         lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in VECTORS.items()]
         (tmp_path / "glove.txt").write_text("".join(lines), encoding="utf-8")
         wanted = {"Stocks", "virus"}
@@ -264,6 +265,22 @@ class TestNewsgroups:
         with pytest.raises(FileError, match="no word vectors"):
             newsgroups.load(self.posts(tmp_path))
 
+    def test_an_archive_with_one_part_is_told(self, tmp_path):
+        folder = self.posts(tmp_path / "folder")
+        with tarfile.open(tmp_path / "20news-bydate.tar.gz", "w:gz") as archive:
+            archive.add(folder / "20news-bydate-train", arcname="20news-bydate-train")
+        with pytest.raises(FileError, match="no posts of 20news-bydate-test"):
+            newsgroups.load(tmp_path)
+
+    def test_damage_within_an_archive_is_told(self, tmp_path):
+        self.archive(self.posts(tmp_path / "folder"), tmp_path / "20news-bydate.tar.gz")
+        path = tmp_path / "20news-bydate.tar.gz"
+        content = bytearray(path.read_bytes())
+        content[100:200] = bytes(100)
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=r"20news-bydate\.tar\.gz"):
+            newsgroups.load(tmp_path)
+
     def test_a_cut_archive_is_told(self, tmp_path):
         self.archive(self.posts(tmp_path / "folder"), tmp_path / "20news-bydate.tar.gz")
         path = tmp_path / "20news-bydate.tar.gz"
@@ -320,6 +337,16 @@ class TestHeadlines:
     def test_without_word_vectors(self, tmp_path):
         self.uci(tmp_path)
         with pytest.raises(FileError, match="no word vectors"):
+            headlines.load(tmp_path)
+
+    def test_line_ends_of_other_systems_and_a_header_that_is_none(self, tmp_path):
+        write_vectors(tmp_path / "GoogleNews-vectors-negative300.bin", VECTORS)
+        text = "".join("\t".join(row) + "\r\n" for row in self.rows()).replace("virus", "vi\rrus virus")
+        (tmp_path / "newsCorpora.csv").write_bytes(text.encode())
+        assert headlines.load(tmp_path).texts == ['Stocks "fall"', "vi\rrus virus"]
+        (tmp_path / "newsCorpora.csv").unlink()
+        (tmp_path / "uci-news-aggregator.csv").write_text("a,b,c\n1,2,3\n", encoding="utf-8")
+        with pytest.raises(FileError, match="begin with the columns"):
             headlines.load(tmp_path)
 
     def test_npz(self, tmp_path):

@@ -71,7 +71,7 @@ def keep(name: str, loaded: Loaded) -> None:
         "names": loaded.names,
         "source": loaded.source,
         "stands_for": loaded.stands_for,
-        "fingerprint": hashlib.sha256(points.tobytes()).hexdigest()[:16],
+        "fingerprint": hashlib.sha256(points.tobytes() + np.asarray(loaded.labels).tobytes()).hexdigest()[:16],
     }
     (place / "about.json").write_text(json.dumps(about), encoding="utf-8")
 

@@ -42,11 +42,12 @@ def load_table(folder: Path) -> Loaded | None:
 def read_rows(path: Path) -> Iterator[tuple[str, int]]:
     """Title and category. Tabs and no header as UCI publishes it; commas, quotes and a header as Kaggle does."""
     with opened(path) as file:
-        lines = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+        lines = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="\n")
         first = lines.readline()
         is_plain = "\t" in first
-        rest = chain([first], lines) if is_plain else lines
-        rows = csv.reader(rest, delimiter="\t", quoting=csv.QUOTE_NONE) if is_plain else csv.reader(rest)
+        if not is_plain and first and next(csv.reader([first.rstrip("\r\n")])) != list(COLUMNS):
+            raise FileError(path, f"must have tabs, or begin with the columns {', '.join(COLUMNS)}")
+        rows = (line.rstrip("\r\n").split("\t") for line in chain([first], lines)) if is_plain else csv.reader(lines)
         for number, row in enumerate(rows, start=1):
             if len(row) != len(COLUMNS):
                 raise FileError(path, f"row {number:,}: {len(row)} columns where {len(COLUMNS)} are wanted")

@@ -3,6 +3,7 @@
 import gzip
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield file  # type: ignore[misc]
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
+    except (EOFError, OSError, zlib.error) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise FileError(path, f"is damaged or cut off: {error}") from None
@@ -72,8 +73,13 @@ def read_texts(path: Path | None, n: int) -> list[str]:
     """The key "text" of every line of JSON; none without a file."""
     if path is None:
         return []
+    texts = []
     with opened(path) as file:
-        texts = [str(json.loads(line)["text"]) for line in file]
+        for number, line in enumerate(file, start=1):
+            try:
+                texts.append(str(json.loads(line)["text"]))
+            except (ValueError, LookupError, TypeError):
+                raise FileError(path, f'line {number:,}: not a JSON object with a "text"') from None
     if len(texts) != n:
         raise FileError(path, f"has {len(texts):,} texts where {n:,} are wanted")
     return texts

@@ -1,6 +1,7 @@
 """20 Newsgroups: the by-date folders or archive, each post as the mean of its words' vectors."""
 
 import tarfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,6 +93,7 @@ def posts_in_folders(place: Path) -> Iterator[tuple[str, str]]:
 
 def posts_in_archive(path: Path) -> Iterator[tuple[str, str]]:
     """Read in place: nothing is unpacked to disk."""
+    missing = set(PARTS)
     try:
         with tarfile.open(path) as archive:
             for member in archive:
@@ -99,9 +101,12 @@ def posts_in_archive(path: Path) -> Iterator[tuple[str, str]]:
                 if member.isfile() and len(parts) >= 3 and parts[-3] in PARTS:
                     file = archive.extractfile(member)
                     if file is not None:
+                        missing.discard(parts[-3])
                         yield parts[-2], file.read().decode("latin-1")
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise FileError(path, f"is damaged or cut off: {error}") from None
+    if missing:
+        raise FileError(path, f"has no posts of {', '.join(sorted(missing))}")
 
 
 def load_npz(folder: Path) -> Loaded | None:
