@@ -1,0 +1,55 @@
+"""The workers of one run: how tasks are named, where they go, and how many results become one."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+# Results are brought together so many at a time, so that no worker has to hold all.
+FAN_IN = 8
+
+
+class Crew:
+    """Submits tasks under names that the dashboard can group, each shard's near the shard's data."""
+
+    def __init__(self, client: Any, shards: int) -> None:
+        self.client = client
+        self.shards = shards
+        self._token = uuid4().hex[:12]
+        self._submitted = 0
+        self._homes: list[str] = []
+        self.find_homes()
+
+    def find_homes(self) -> None:
+        """Which worker each shard should be at; anew when workers came or went."""
+        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        if not workers:
+            raise RuntimeError("the cluster has no workers")
+        kept = [home for home in self._homes if home in workers]
+        if len(kept) < self.shards:
+            self._homes = [workers[shard % len(workers)] for shard in range(self.shards)]
+
+    def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
+        """The future of one call. Futures among the arguments, or in lists of them, become their results."""
+        self._submitted += 1
+        where = {} if shard is None else {"workers": [self._homes[shard]], "allow_other_workers": True}
+        key = f"{name}-{self._token}-{self._submitted}"
+        return self.client.submit(function, *arguments, key=key, **where)
+
+    def each(self, name: str, function: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
+        """One call for each shard; the lists have an argument for each."""
+        return [
+            self.task(name, function, *arguments, shard=shard)
+            for shard, arguments in enumerate(zip(*lists, strict=True))
+        ]
+
+    def join(self, name: str, function: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
+        """function(all parts), taken step by step; it must not matter how they are grouped."""
+        parts = list(parts)
+        while len(parts) > 1:
+            parts = [self.task(name, function, parts[at : at + FAN_IN]) for at in range(0, len(parts), FAN_IN)]
+        return parts[0]
+
+    @property
+    def tasks(self) -> int:
+        """Submitted so far."""
+        return self._submitted
