@@ -209,7 +209,7 @@ class TestPartition:
 def prepare(groups, count, k=30):
     crew, settings = Here(count), settings_of(perplexity=10)
     residents = TestPartition().settle(groups, count)
-    pairs = affinities.distribute_affinities(crew, residents, k, len(groups), settings, 1)
+    pairs = affinities.distribute_affinities(crew, residents, k, len(groups), settings)
     rows = [two for _, two in pairs]
     given, sources = halo.link(crew, rows)
     shares = crew.each("halo", descent.make_share, rows, given, sources)
@@ -276,7 +276,7 @@ class TestHalo:
 
 
 class TestDescent:
-    PLAN = descent.Plan(4000, 2048, 5.0, 1)
+    PLAN = descent.Plan(4000, 2048, 5.0)
 
     def begin(self, groups, count):
         crew, searched, shares = prepare(groups, count)
@@ -292,7 +292,7 @@ class TestDescent:
 
     def cost(self, moving):
         pairs = zip(moving.shares, moving.stands, strict=True)
-        looks = [descent.look(share, stand, moving.news, self.PLAN, 1) for share, stand in pairs]
+        looks = [descent.look(share, stand, moving.news, 1) for share, stand in pairs]
         mass = sum(one.mass for one in looks)
         return sum(one.logarithms for one in looks) + mass * np.log(moving.field().normalizer)
 
@@ -336,7 +336,7 @@ class TestDescent:
                     moving.step(Pace("late", exaggeration, 0.8, rate))
             field = moving.field()
             looks = [
-                descent.look(share, stand, moving.news, self.PLAN, 1)
+                descent.look(share, stand, moving.news, 1)
                 for share, stand in zip(moving.shares, moving.stands, strict=True)
             ]
             costs.append(
@@ -380,7 +380,7 @@ def test_joint_affinities_agree_on_what_is_local(clusters):
     """One shard is the local run."""
     crew = Here(1)
     residents = shards.partition(crew, [clusters], [0], 0)
-    ((_, rows),) = affinities.distribute_affinities(crew, residents, 30, len(clusters), settings_of(perplexity=10), 1)
+    ((_, rows),) = affinities.distribute_affinities(crew, residents, 30, len(clusters), settings_of(perplexity=10))
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)
     assert len(rows.columns) == len(local.columns)
     assert rows.values.sum() == pytest.approx(local.values.sum(), rel=1e-5)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from pixelsne.affinities import calibrate
 from pixelsne.arrays import Points
-from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.crew import Crew, threads_here
 from pixelsne.distributed.shards import Residents, take
 from pixelsne.distributed.sized import Sized
 from pixelsne.neighbors import find_neighbors_of_first
@@ -50,11 +50,12 @@ class Rows(Sized):
     halo_owners: NDArray[np.int32]  # (halo) ascending
 
 
-def search(residents: Residents, k: int, settings: Settings, threads: int) -> Searched:
+def search(residents: Residents, k: int, settings: Settings) -> Searched:
     if residents.own == 0:
         raise ValueError("a shard got no points; use fewer workers for so little data")
     if k >= len(residents.rows):
         raise ValueError(f"a shard sees {len(residents.rows):,} points, too few for {k} neighbors; use fewer workers")
+    threads = threads_here()
     found = find_neighbors_of_first(residents.points, residents.own, k, settings.seed, threads)
     values = calibrate(found, settings.perplexity, threads).values
     order = np.arange(residents.own) if found.order is None else found.order
@@ -133,11 +134,9 @@ def halo_of(searched: Searched, arrived: list[Edges]) -> tuple[Any, Any]:
     return np.concatenate(rows), np.concatenate(owners)
 
 
-def distribute_affinities(
-    crew: Crew, residents: list[Any], k: int, n: int, settings: Settings, threads: int
-) -> list[Any]:
+def distribute_affinities(crew: Crew, residents: list[Any], k: int, n: int, settings: Settings) -> list[Any]:
     """Stages 2 and 3: the rows of P of each shard, and where its points are in space; futures."""
-    searched = [crew.task("neighbors", search, one, k, settings, threads, shard=s) for s, one in enumerate(residents)]
+    searched = [crew.task("neighbors", search, one, k, settings, shard=s) for s, one in enumerate(residents)]
     sent = [crew.task("affinities", outgoing, one, crew.shards, shard=s) for s, one in enumerate(searched)]
     arrived = [[crew.task("affinities", take, one, shard) for one in sent] for shard in range(crew.shards)]
     rows = [

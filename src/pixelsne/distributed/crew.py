@@ -8,6 +8,16 @@ from uuid import uuid4
 FAN_IN = 8
 
 
+def threads_here() -> int:
+    """Of the worker that runs the calling task; they never change a result."""
+    from distributed import get_worker  # noqa: PLC0415 - an extra
+
+    try:
+        return int(get_worker().state.nthreads)
+    except ValueError:  # no worker: a test
+        return 1
+
+
 class Crew:
     """Submits tasks under names that the dashboard can group, each shard's near the shard's data."""
 

@@ -5,6 +5,7 @@ all told (`deposit`), and moves them (`advance`) once the lattices are added up 
 are pure, so that what a lost worker held can be computed again.
 """
 
+import threading
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from pixelsne import _core
 from pixelsne.arrays import Positions
 from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
 from pixelsne.distributed.affinities import Rows
-from pixelsne.distributed.crew import FAN_IN, Crew
+from pixelsne.distributed.crew import FAN_IN, Crew, threads_here
 from pixelsne.distributed.halo import Coded, Given, decode, encode
 from pixelsne.distributed.sized import Sized
 from pixelsne.schedule import Pace
@@ -79,7 +80,6 @@ class Plan:
     n: int
     most_nodes: int
     step_limit: float
-    threads: int
 
 
 def begin(positions: Positions) -> Stand:
@@ -131,8 +131,8 @@ def field_share(shard: int, positions: Positions, lattice: "_core.Lattice", thre
 def deposit(share: Share, stand: Stand, news: list[News], plan: Plan) -> NDArray[np.float32]:
     lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
     nodes = np.empty((lattice[4], lattice[3]), dtype=np.float32)
-    positions = centered(stand, news)
-    field_share(share.rows.shard, positions, lattice, plan.threads).deposit(nodes, plan.threads)
+    positions, threads = centered(stand, news), threads_here()
+    field_share(share.rows.shard, positions, lattice, threads).deposit(nodes, threads)
     return nodes
 
 
@@ -143,13 +143,16 @@ def add_nodes(parts: list[Any]) -> NDArray[np.float32]:
     return total
 
 
+# Keeps the kernel's spectrum; one task at a time.
 _convolution = _core.FieldConvolution()
+_convolving = threading.Lock()
 
 
 def convolve(parts: list[Any], news: list[News], plan: Plan) -> Field:
     lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
     nodes = add_nodes(parts)
-    normalizer = _convolution.apply(nodes, lattice, plan.n, plan.threads)
+    with _convolving:
+        normalizer = _convolution.apply(nodes, lattice, plan.n, threads_here())
     return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
 
 
@@ -162,10 +165,10 @@ def surroundings(share: Share, own: Positions, news: list[News]) -> Positions:
 
 def advance(share: Share, stand: Stand, news: list[News], acting: Field, plan: Plan, pace: Pace) -> Stand:
     """One step of the shard's points."""
-    own = centered(stand, news)
+    own, threads = centered(stand, news), threads_here()
     pull, push = np.empty_like(own), np.empty_like(own)
-    share.attraction().forces(surroundings(share, own, news), pull, plan.threads)
-    field_share(share.rows.shard, own, acting.lattice, plan.threads).read(acting.nodes, push, plan.threads)
+    share.attraction().forces(surroundings(share, own, news), pull, threads)
+    field_share(share.rows.shard, own, acting.lattice, threads).read(acting.nodes, push, threads)
     velocity, gains = stand.velocity.copy(), stand.gains.copy()
     _core.move(
         own,
@@ -178,7 +181,7 @@ def advance(share: Share, stand: Stand, news: list[News], acting: Field, plan: P
         pace.learning_rate,
         pace.momentum,
         plan.step_limit,
-        plan.threads,
+        threads,
     )
     return Stand(own, velocity, gains)
 
@@ -192,9 +195,9 @@ class Look(Sized):
     sampled: Positions  # centered
 
 
-def look(share: Share, stand: Stand, news: list[News], plan: Plan, every: int) -> Look:
+def look(share: Share, stand: Stand, news: list[News], every: int) -> Look:
     own = centered(stand, news)
-    logarithms, mass = share.attraction().divergence(surroundings(share, own, news), plan.threads)
+    logarithms, mass = share.attraction().divergence(surroundings(share, own, news), threads_here())
     return Look(logarithms, mass, own[::every])
 
 
@@ -248,7 +251,7 @@ class Shards:
     def look(self, every: int) -> tuple[Overview, list[Look]]:
         """Waits for all that was submitted."""
         seen = [
-            self.crew.task("look", look, share, stand, self.news, self.plan, every, shard=shard)
+            self.crew.task("look", look, share, stand, self.news, every, shard=shard)
             for shard, (share, stand) in enumerate(zip(self.shares, self.stands, strict=True))
         ]
         overview = self.crew.task("look", oversee, self.field(), self.news)

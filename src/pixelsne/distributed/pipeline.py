@@ -69,7 +69,7 @@ class DistributedRun:
         self._last_look: Any = None
         self._next_pace = 0
         self.most_nodes = min(max(*settings.resolution, FEWEST_NODES), MOST_NODES) // 16 * 16
-        self._plan = descent.Plan(partitions.rows, self.most_nodes, settings.step_limit, settings.threads)
+        self._plan = descent.Plan(partitions.rows, self.most_nodes, settings.step_limit)
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
         progress = None if self.folder is None else self.folder.progress()
@@ -119,7 +119,7 @@ class DistributedRun:
         del points, reduction
         yield from self._timed("partition", self._wait("neighbors", residents))
         pairs = affinities.distribute_affinities(
-            crew, residents, self.neighbor_count, partitions.rows, self._calibrated(), self._plan.threads
+            crew, residents, self.neighbor_count, partitions.rows, self._calibrated()
         )
         searched, rows = [one for one, _ in pairs], [two for _, two in pairs]
         del residents, pairs
