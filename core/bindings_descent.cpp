@@ -2,6 +2,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cmath>
+
 #include "border.hpp"
 #include "forces/convolution.hpp"
 #include "forces/lattice_points.hpp"
@@ -17,7 +19,8 @@ using LatticeTuple = std::tuple<double, double, double, std::size_t, std::size_t
 
 Bounds as_bounds(const BoundsTuple& bounds) {
     const auto [low_x, low_y, high_x, high_y] = bounds;
-    require(low_x <= high_x && low_y <= high_y, "bounds: low x, low y, high x, high y");
+    require(low_x <= high_x && low_y <= high_y && std::isfinite(high_x - low_x) && std::isfinite(high_y - low_y),
+            "bounds: finite low x, low y, high x, high y");
     return {{static_cast<float>(low_x), static_cast<float>(low_y)},
             {static_cast<float>(high_x), static_cast<float>(high_y)}};
 }
@@ -25,10 +28,10 @@ Bounds as_bounds(const BoundsTuple& bounds) {
 FieldLattice as_lattice(const LatticeTuple& lattice) {
     const auto [spacing, x, y, columns, rows, differences] = lattice;
     for (const std::size_t side : {columns, rows}) {
-        require(side >= kFewestNodes && side <= kMostNodes && side % 16 == 0,
-                "lattice: sides are multiples of 16 from 32 to 4096");
+        require(side >= kFewestNodes && side <= kMostNodes && side % 16 == 0 && has_small_factors(side),
+                "lattice: sides are multiples of 16 from 32 to 4096, without factors above 5");
     }
-    require(spacing > 0.0, "lattice: a positive spacing");
+    require(spacing > 0.0 && std::isfinite(spacing + x + y), "lattice: a finite origin and a positive spacing");
     return {spacing, {x, y}, {columns, rows}, differences};
 }
 

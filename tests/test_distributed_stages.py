@@ -184,7 +184,7 @@ class TestPartition:
     def settle(self, groups, count):
         parts = np.array_split(groups, 3)
         first = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
-        return shards.partition(Here(count), parts, first, 0)
+        return shards.partition(Here(count), parts, first, len(groups), 0)
 
     @pytest.mark.parametrize("count", [1, 2, 3, 5])
     def test_every_point_lives_in_one_shard(self, groups, count):
@@ -237,7 +237,7 @@ class TestAffinities:
         indices = np.empty((len(groups), 30), dtype=np.int32)
         values = np.empty((len(groups), 30), dtype=np.float32)
         for one in searched:
-            indices[one.rows], values[one.rows] = one.indices, one.values
+            indices[one.rows[: one.own]], values[one.rows[: one.own]] = one.rows[one.indices], one.values
         offsets, columns, expected = _core.joint_affinities(indices, values, _core.ProgressToken(), 1)
         rows = np.repeat(np.arange(len(groups)), np.diff(offsets))
         assert np.allclose(whole[rows, columns], expected, rtol=1e-5)
@@ -249,7 +249,7 @@ class TestAffinities:
         shared = [
             len(set(one) & set(truth[row]))
             for part in searched
-            for row, one in zip(part.rows, part.indices, strict=True)
+            for row, one in zip(part.rows[: part.own], part.rows[part.indices], strict=True)
         ]
         assert np.mean(shared) / 30 > 0.97
 
@@ -373,13 +373,13 @@ def test_results_tell_their_size():
 def test_neighbors_of_a_shard_are_never_the_point_itself(groups):
     _, searched, _ = prepare(groups, 2)
     for one in searched:
-        assert not (one.indices == one.rows[:, None]).any()
+        assert not (one.indices == np.arange(one.own)[:, None]).any()
 
 
 def test_joint_affinities_agree_on_what_is_local(clusters):
     """One shard is the local run."""
     crew = Here(1)
-    residents = shards.partition(crew, [clusters], [0], 0)
+    residents = shards.partition(crew, [clusters], [0], len(clusters), 0)
     ((_, rows),) = affinities.distribute_affinities(crew, residents, 30, len(clusters), settings_of(perplexity=10))
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)
     assert len(rows.columns) == len(local.columns)

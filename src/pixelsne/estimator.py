@@ -183,7 +183,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         A dask array or data frame is embedded on the cluster of the current client, and what is learned of its points
         stays there, as dask arrays.
         """
-        if type(X).__module__.partition(".")[0] == "dask":
+        if hasattr(X, "__dask_graph__"):
             return self._fit_on_cluster(X)
         run = self.start(X)
         stopped_by: StoppedBy | None = None
@@ -206,6 +206,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _fit_on_cluster(self, X: Any) -> Self:
         from pixelsne.distributed import embed  # noqa: PLC0415 - an extra
 
+        self.__dict__.pop("_embedding", None)  # a run that fails leaves no map behind
         with ExitStack() as stack:
             listeners = self._listeners(stack)
 

@@ -65,22 +65,28 @@ def embed(given: Given, client: Any, signals: Signals, talk: Talk, clock: Clock)
 
     model, wanted = make_model(given), wanted_of(given)
     paths = expand(given["input_path"])
+    targets = targets_of(given["output"], paths)
     work = distributed.start_files(paths, client, model, wanted, checkpoint=given["checkpoint"])
     talk.say(f"{work.partitions.rows:,} rows in {len(paths)} files, on {work.crew.shards} workers")
     clock.mark("read")
     follow(work, signals, talk)
     clock.mark("fit")
     about = {"settings": parameters_to_keep(model, {}), "seed": given["seed"], "label": given["label"]}
-    written = work.write(paths, wanted, [target_of(given["output"], path) for path in paths], about)
+    written = work.write(paths, wanted, targets, about)
     clock.mark("write")
     if work.folder is not None:
         work.folder.remove()
     report(given, work, written, clock, talk)
 
 
-def target_of(folder: str, path: str) -> str:
-    name = f"{PurePath(path).name.split('.')[0]}.parquet"
-    return f"{folder.rstrip('/')}/{name}"
+def targets_of(folder: str, paths: list[str]) -> list[str]:
+    """A file of the same name for each, in a folder that workers find, wherever they were started."""
+    place = folder.rstrip("/") if "://" in folder else str(Path(folder).absolute())
+    targets = [f"{place}/{PurePath(path).stem}.parquet" for path in paths]
+    if len(set(targets)) < len(targets):
+        numbers = len(str(len(paths)))
+        targets = [f"{place}/part-{number:0{numbers}}.parquet" for number in range(len(paths))]
+    return targets
 
 
 def follow(work: Any, signals: Signals, talk: Talk) -> None:

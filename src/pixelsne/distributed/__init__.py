@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from pixelsne.distributed.checkpoint import SharedFolder, identity_of
+from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import partitions_of_files
 from pixelsne.distributed.memory import check_workers
@@ -14,9 +14,14 @@ from pixelsne.distributed.reduce import digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
+from pixelsne.repulsion import MOST_NODES
 from pixelsne.settings import Settings, check_settings
 
 __all__ = ["DistributedMap", "DistributedRun", "embed", "start", "start_files"]
+
+
+# A shard with fewer points than so many neighborhoods is not worth its messages.
+FEWEST_NEIGHBORHOODS = 10
 
 
 def embed(
@@ -37,7 +42,7 @@ def embed(
 
     run = start(values, client or get_client(), model or PixelSNE(), checkpoint=checkpoint)
     for snapshot in run.snapshots():
-        if callback is not None and callback(snapshot):
+        if callback is not None and callback(snapshot) and snapshot.iteration > 0:
             run.stopped_by = "callback"
             break
     return run.map()
@@ -47,7 +52,7 @@ def start(
     values: Any, client: Any, model: PixelSNE, *, checkpoint: str | os.PathLike[str] | None = None
 ) -> DistributedRun:
     """A run that has not begun, to be followed by its `snapshots`."""
-    crew = new_crew(client)
+    crew = new_crew(client, checkpoint)
     return begin(partitions_of(values, crew), crew, model, checkpoint)
 
 
@@ -60,12 +65,14 @@ def start_files(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistributedRun:
     """The same for files, each of which is a partition."""
-    crew = new_crew(client)
+    crew = new_crew(client, checkpoint)
     return begin(partitions_of_files(crew, paths, wanted), crew, model, checkpoint)
 
 
-def new_crew(client: Any) -> Crew:
-    return Crew(client, len(client.scheduler_info(n_workers=-1)["workers"]))
+def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
+    """A shard for each worker, or as many as a run had that goes on."""
+    before = None if checkpoint is None else shards_of(checkpoint)
+    return Crew(client, before or len(client.scheduler_info(n_workers=-1)["workers"]))
 
 
 def begin(
@@ -73,11 +80,14 @@ def begin(
 ) -> DistributedRun:
     settings = distributed_settings(model)
     run = DistributedRun(partitions, crew, settings)
+    crew.shards = min(crew.shards, max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     width = min(partitions.columns, settings.n_pca or partitions.columns)
-    check_workers(crew.client, partitions.rows, width, run.neighbor_count, crew.shards, run.most_nodes)
+    check_workers(crew.client, partitions.rows, width, run.neighbor_count, crew.shards, MOST_NODES)
     if checkpoint is not None:
         prints = crew.join("read", join_digests, [crew.task("read", digest, block) for block in partitions.blocks])
         identity = identity_of(partitions.rows, partitions.columns, str(prints.result()), crew.shards, settings)
+        if model.random_state is None:
+            identity.pop("seed")  # any will do, and what it decided is decided when a run goes on
         run.folder = SharedFolder(os.fspath(checkpoint), crew, identity)
     return run
 

@@ -30,10 +30,11 @@ class Searched(Sized):
     """A shard's points, in an order in which near ones are close together, with their kernels."""
 
     shard: int
-    rows: NDArray[np.int64]  # (own) of the input
+    own: int
+    rows: NDArray[np.int64]  # (own + visitors) of the input
+    owners: NDArray[np.int32]  # (own + visitors)
     axes: Points  # (own, p): where they are, for the start
-    indices: NDArray[np.int64]  # (own, k) rows of the input
-    owners: NDArray[np.int32]  # (own, k) shards of those
+    indices: NDArray[np.int32]  # (own, k) among own points and visitors
     values: NDArray[np.float32]  # (own, k)
 
 
@@ -51,87 +52,104 @@ class Rows(Sized):
 
 
 def search(residents: Residents, k: int, settings: Settings) -> Searched:
-    if residents.own == 0:
+    own = residents.own
+    if own == 0:
         raise ValueError("a shard got no points; use fewer workers for so little data")
     if k >= len(residents.rows):
         raise ValueError(f"a shard sees {len(residents.rows):,} points, too few for {k} neighbors; use fewer workers")
     threads = threads_here()
-    found = find_neighbors_of_first(residents.points, residents.own, k, settings.seed, threads)
+    found = find_neighbors_of_first(residents.points, own, k, settings.seed, threads)
     values = calibrate(found, settings.perplexity, threads).values
-    order = np.arange(residents.own) if found.order is None else found.order
     # Own points were numbered anew, visitors were not.
-    numbers = np.arange(len(residents.rows))
-    numbers[: residents.own] = order
-    indices = numbers[found.indices]
+    order = np.arange(len(residents.rows))
+    if found.order is not None:
+        order[:own] = found.order
     return Searched(
         residents.shard,
+        own,
         residents.rows[order],
-        np.ascontiguousarray(residents.points[order]),
-        residents.rows[indices],
-        residents.owners[indices],
+        residents.owners[order],
+        residents.points[order[:own]],
+        found.indices,
         values,
     )
 
 
 def outgoing(searched: Searched, shards: int) -> list[Edges]:
-    """For each shard, the edges that end there."""
-    sources = np.broadcast_to(searched.rows[:, None], searched.indices.shape)
+    """For each other shard, the edges that end there."""
+    sources, ranks = np.nonzero(searched.indices >= searched.own)
+    targets = searched.indices[sources, ranks]
+    owners = searched.owners[targets]
     parts = []
     for shard in range(shards):
-        chosen = searched.owners == shard
-        parts.append(Edges(sources[chosen], searched.indices[chosen], searched.values[chosen]))
+        chosen = np.flatnonzero(owners == shard)
+        there, here = targets[chosen], sources[chosen]
+        parts.append(Edges(searched.rows[here], searched.rows[there], searched.values[here, ranks[chosen]]))
     return parts
 
 
-def assemble(searched: Searched, arrived: list[Edges], n: int) -> Rows:
-    """P = (C + C^T) / 2n, the shard's rows. `arrived`: from every shard, the own one too, what ends here."""
-    own = len(searched.rows)
-    by_row = np.argsort(searched.rows, kind="stable")
-    known = searched.rows[by_row]
-    halo_rows, halo_owners = halo_of(searched, arrived)
-    finder = np.argsort(halo_rows, kind="stable")
-
-    def local(rows: Any, owners: Any) -> Any:
-        """Places of rows of the input: own points, then the halo."""
-        mine = owners == searched.shard
-        places = np.empty(rows.shape, dtype=np.int32)
-        places[mine] = by_row[np.searchsorted(known, rows[mine])]
-        places[~mine] = own + finder[np.searchsorted(halo_rows, rows[~mine], sorter=finder)]
-        return places
-
-    shape = (own, own + len(halo_rows))
-    columns = local(searched.indices, searched.owners)
-    offsets = np.arange(0, columns.size + 1, columns.shape[1])
-    forward = sparse.csr_array((searched.values.ravel(), columns.ravel(), offsets), shape=shape)
-    backward = sparse.csr_array(shape, dtype=np.float32)
+def halo_of(searched: Searched, arrived: list[Edges]) -> tuple[Any, Any]:
+    """Points of other shards that this one has edges with: by shard, then ascending."""
+    met = np.zeros(len(searched.rows), dtype=bool)
+    met[searched.indices.ravel()] = True
+    met[: searched.own] = False
+    parts = []
     for shard, edges in enumerate(arrived):
-        rows = by_row[np.searchsorted(known, edges.targets)]
-        places = local(edges.sources, np.full(len(edges.sources), shard))
-        backward = backward + sparse.coo_array((edges.values, (rows, places)), shape=shape).tocsr()
-    joint = (forward + backward).tocsr()
-    values = (joint.data / np.float32(2 * n)).astype(np.float32)
+        visitors = searched.rows[met & (searched.owners == shard)]
+        parts.append(np.union1d(visitors, edges.sources))
+    owners = np.repeat(np.arange(len(arrived), dtype=np.int32), [len(part) for part in parts])
+    return np.concatenate(parts), owners
+
+
+def places_in_halo(rows: Any, shard: int, halo_rows: Any, halo_owners: Any) -> Any:
+    """Where points of one shard are in the halo."""
+    first, last = np.searchsorted(halo_owners, [shard, shard + 1])
+    return first + np.searchsorted(halo_rows[first:last], rows)
+
+
+def assemble(searched: Searched, arrived: list[Edges], n: int) -> Rows:
+    """P = (C + C^T) / 2n, the shard's rows. `arrived`: from every shard, what ends here."""
+    own = searched.own
+    halo_rows, halo_owners = halo_of(searched, arrived)
+    # Own points keep their numbers, visitors get those of the halo; some nobody has met have none.
+    numbers = np.arange(len(searched.rows), dtype=np.int32)
+    for shard in range(len(arrived)):
+        of_shard = own + np.flatnonzero(searched.owners[own:] == shard)
+        places = places_in_halo(searched.rows[of_shard], shard, halo_rows, halo_owners)
+        numbers[of_shard] = own + np.minimum(places, len(halo_rows) - 1)
+    columns = numbers[searched.indices]
+    backward = transposed(searched, columns, arrived, halo_rows, halo_owners)
+    offsets = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int64)
+    forward = sparse.csr_array((searched.values.ravel(), columns.ravel(), offsets), shape=backward.shape)
+    joint = forward + backward
+    del forward, backward, columns
+    joint.data /= np.float32(2 * n)
     return Rows(
         searched.shard,
-        searched.rows,
+        searched.rows[:own],
         joint.indptr.astype(np.int64),
-        joint.indices.astype(np.int32),
-        values,
+        joint.indices.astype(np.int32, copy=False),
+        joint.data,
         halo_rows,
         halo_owners,
     )
 
 
-def halo_of(searched: Searched, arrived: list[Edges]) -> tuple[Any, Any]:
-    """Points of other shards that this one has edges with."""
-    rows, owners = [], []
+def transposed(searched: Searched, columns: Any, arrived: list[Edges], halo_rows: Any, halo_owners: Any) -> Any:
+    """C^T: edges between own points the other way round, and those that came from elsewhere."""
+    own = searched.own
+    sources, ranks = np.nonzero(columns < own)
+    by_row = np.argsort(searched.rows[:own], kind="stable").astype(np.int32)
+    known = searched.rows[by_row]
+    rows, places, values = [columns[sources, ranks]], [sources.astype(np.int32)], [searched.values[sources, ranks]]
+    del sources, ranks
     for shard, edges in enumerate(arrived):
-        if shard != searched.shard:
-            there = np.unique(np.concatenate([searched.indices[searched.owners == shard], edges.sources]))
-            rows.append(there)
-            owners.append(np.full(len(there), shard, dtype=np.int32))
-    if not rows:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-    return np.concatenate(rows), np.concatenate(owners)
+        rows.append(by_row[np.searchsorted(known, edges.targets)])
+        found = places_in_halo(edges.sources, shard, halo_rows, halo_owners)
+        places.append((own + found).astype(np.int32))
+        values.append(edges.values)
+    parts = np.concatenate(values), (np.concatenate(rows), np.concatenate(places))
+    return sparse.coo_array(parts, shape=(own, own + len(halo_rows))).tocsr()
 
 
 def distribute_affinities(crew: Crew, residents: list[Any], k: int, n: int, settings: Settings) -> list[Any]:

@@ -5,6 +5,7 @@
 else, so a lost worker costs no more than the iterations since.
 """
 
+import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,12 @@ def load_stand(folder: str, iteration: int, shard: int) -> Stand:
 
 def sees(folder: str, name: str) -> bool:
     return (Path(folder) / name).exists()
+
+
+def shards_of(folder: str | os.PathLike[str]) -> int | None:
+    """Of the run whose files are there."""
+    file = Path(folder) / RUN
+    return int(read_archive(file)[0]["run"]["workers"]) if file.exists() else None
 
 
 class SharedFolder:

@@ -1,5 +1,6 @@
 """The workers of one run: how tasks are named, where they go, and how many results become one."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
@@ -34,9 +35,15 @@ class Crew:
         workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
             raise RuntimeError("the cluster has no workers")
-        kept = [home for home in self._homes if home in workers]
-        if len(kept) < self.shards:
-            self._homes = [workers[shard % len(workers)] for shard in range(self.shards)]
+        homes = [home if home in workers else "" for home in self._homes] or [""] * self.shards
+        loads = Counter(home for home in homes if home)
+        most = -(-self.shards // len(workers))
+        for shard, home in enumerate(homes):
+            if not home or loads[home] > most:
+                loads[home] -= 1
+                homes[shard] = min(workers, key=lambda worker: loads[worker])
+                loads[homes[shard]] += 1
+        self._homes = homes
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
         """The future of one call. Futures among the arguments, or in lists of them, become their results."""

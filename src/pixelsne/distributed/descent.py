@@ -24,6 +24,11 @@ from pixelsne.distributed.sized import Sized
 from pixelsne.schedule import Pace
 
 
+def aligned(array: Any) -> Any:
+    """What came over the network may lie at any address."""
+    return np.require(array, None, ["C", "A"])
+
+
 @dataclass
 class Share(Sized):
     """What a shard needs in every iteration, and what never changes."""
@@ -38,7 +43,9 @@ class Share(Sized):
         if self._attraction is None:
             rows = self.rows
             points = len(rows.rows) + len(rows.halo_rows)
-            self._attraction = _core.Attraction(rows.offsets, rows.columns, rows.values, points)
+            self._attraction = _core.Attraction(
+                aligned(rows.offsets), aligned(rows.columns), aligned(rows.values), points
+            )
         return self._attraction
 
     def __getstate__(self) -> dict[str, Any]:
@@ -169,6 +176,7 @@ def advance(share: Share, stand: Stand, news: list[News], acting: Field, plan: P
     pull, push = np.empty_like(own), np.empty_like(own)
     share.attraction().forces(surroundings(share, own, news), pull, threads)
     field_share(share.rows.shard, own, acting.lattice, threads).read(acting.nodes, push, threads)
+    _sorted.pop(share.rows.shard, None)  # of no use to the next iteration
     velocity, gains = stand.velocity.copy(), stand.gains.copy()
     _core.move(
         own,
@@ -232,7 +240,7 @@ class Shards:
         ]
         while len(parts) > FAN_IN:
             parts = [crew.task("add", add_nodes, parts[at : at + FAN_IN]) for at in range(0, len(parts), FAN_IN)]
-        return crew.task("convolve", convolve, parts, news, self.plan)
+        return crew.task("convolve", convolve, parts, news, self.plan, shard=0)  # where the kernel's spectrum is
 
     def step(self, pace: Pace) -> None:
         """Submits one iteration; nothing waits for it here."""

@@ -61,6 +61,8 @@ def read_source(path: str, wanted: Wanted) -> Source:
 def read_values(path: str, wanted: Wanted, number: int) -> Block:
     """The numbers of one file; reading has checked them."""
     source = read_source(path, wanted)
+    if not isinstance(source.values, np.ndarray):
+        raise FileError(path, "holds a sparse matrix, which is not distributed; make it dense, or reduce it first")
     return Block(number, np.ascontiguousarray(source.values), source.columns)
 
 

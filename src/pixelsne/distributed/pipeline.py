@@ -22,13 +22,13 @@ from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.initial_positions import initial_positions
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
-from pixelsne.repulsion import FEWEST_NODES, MOST_NODES
+from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import plan as plan_paces
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
-# So many iterations are submitted before the first of them must be over: workers never wait for the client.
-ITERATIONS_AHEAD = 10
+# So many iterations are submitted at once, so that workers seldom wait for the client.
+ITERATIONS_AHEAD = 5
 
 ITERATIONS_BETWEEN_CHECKPOINTS = 25
 
@@ -68,8 +68,8 @@ class DistributedRun:
         self.screen: Screen | None = None
         self._last_look: Any = None
         self._next_pace = 0
-        self.most_nodes = min(max(*settings.resolution, FEWEST_NODES), MOST_NODES) // 16 * 16
-        self._plan = descent.Plan(partitions.rows, self.most_nodes, settings.step_limit)
+        self._seen_at = -1  # the iteration that screen and kl are of
+        self._plan = descent.Plan(partitions.rows, MOST_NODES, settings.step_limit)
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
         progress = None if self.folder is None else self.folder.progress()
@@ -101,6 +101,7 @@ class DistributedRun:
         self.history.looks.extend(progress.looks)
         self.timings.update(progress.timings)
         self._last_look = progress.last_look
+        self.partitions.blocks.clear()
 
     def _save(self, moving: descent.Shards) -> None:
         if self.folder is not None:
@@ -115,7 +116,7 @@ class DistributedRun:
         points = [crew.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
         yield from self._timed("reduce", self._wait("reduce", points))
         partitions.blocks.clear()  # the workers need them no more
-        residents = shards.partition(crew, points, partitions.first_rows, settings.seed)
+        residents = shards.partition(crew, points, partitions.first_rows, partitions.rows, settings.seed)
         del points, reduction
         yield from self._timed("partition", self._wait("neighbors", residents))
         pairs = affinities.distribute_affinities(
@@ -142,6 +143,14 @@ class DistributedRun:
                 future.result()
             yield Snapshot(0, phase, number / len(futures))
 
+    def _wait_for(self, futures: list[Any]) -> None:
+        """Without fetching them; what went wrong on a worker is raised here."""
+        from distributed import wait  # noqa: PLC0415 - an extra
+
+        for future in wait(futures).done:
+            if future.status == "error":
+                future.result()
+
     def _timed(self, stage: str, work: Generator[Snapshot, None, None]) -> Generator[Snapshot, None, None]:
         began = time.perf_counter()
         try:
@@ -152,25 +161,23 @@ class DistributedRun:
     def _descend(self, moving: descent.Shards) -> Generator[Snapshot, None, None]:
         paces = plan_paces(self.settings, self.partitions.rows)
         if self._last_look is None:
-            self._see(moving)
-        ahead: list[list[Any]] = []
+            self._last_look = self._see(moving)
+            self._save(moving)
         while self._next_pace < len(paces):
             pace = paces[self._next_pace]
             moving.step(pace)
             self._next_pace += 1
             self.iteration += 1
-            ahead.append(moving.stands)
-            if len(ahead) > ITERATIONS_AHEAD:
-                self.crew.client.gather(self.crew.task("wait", done, ahead.pop(0)))
+            if self.iteration % ITERATIONS_AHEAD == 0:
+                self._wait_for(moving.news)
             kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
             if moved is not None and moved < self.settings.tol and pace.phase == "late" and not pace.cools:
                 self.stopped_by = "tol"
                 cooling = (at for at in range(self._next_pace, len(paces)) if paces[at].cools)
                 self._next_pace = next(cooling, len(paces))
             if self.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
-                self._save(moving)
-                ahead.clear()
                 self.crew.find_homes()
+                self._save(moving)
             yield Snapshot(self.iteration, pace.phase, self._next_pace / len(paces), self.screen, kl, moved)
         self._see(moving)
 
@@ -182,19 +189,22 @@ class DistributedRun:
         self.kl = sum(one.logarithms for one in looks) + mass * float(np.log(overview.normalizer))
         self.screen = Screen.around(overview.bounds, self.settings.resolution, self.settings.aspect)
         placed = self.screen.place(np.concatenate([one.sampled for one in looks]))
-        before, self._last_look = self._last_look, placed
-        return before, placed
+        self._seen_at = self.iteration
+        return placed
 
     def _look(self, moving: descent.Shards) -> tuple[float, float]:
-        before, placed = self._see(moving)
-        moved = median_move(before, placed)
+        placed = self._see(moving)
+        moved = median_move(self._last_look, placed)
+        self._last_look = placed
         self.history.looks.append((self.iteration, self.kl, moved))
         return self.kl, moved
 
     def _placed(self) -> tuple[list[Any], list[Any]]:
         """Positions and pixels of each partition; futures."""
-        if self.shards is None or self.screen is None:
+        if self.shards is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
+        if self._seen_at != self.iteration:
+            self._see(self.shards)
         partitions = self.partitions
         home = result.bring_home(self.crew, self.shards, partitions.first_rows, partitions.counts)
         return home, [self.crew.task("result", result.place, one, self.screen) for one in home]
@@ -227,10 +237,6 @@ class DistributedRun:
             timings=dict(self.timings),
             history=self.history,
         )
-
-
-def done(_stands: list[Any]) -> None:
-    """A task that is over when its arguments are there."""
 
 
 def as_dask_array(parts: Sequence[Any], counts: Sequence[int], dtype: Any) -> Any:

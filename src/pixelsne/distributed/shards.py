@@ -21,7 +21,7 @@ MOST_CELLS = 4096
 SAMPLE_A_CELL = 100
 # A point visits the owners of so many of the cells nearest to it.
 CELLS_VISITED = 8
-ROWS_AT_ONCE = 8192
+PAIRS_AT_ONCE = 4_000_000  # points and cells
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Residents(Sized):
     points: Points
 
 
-def sample(points: Points, count: int, seed: int, number: int) -> Points:
+def sample(points: Points, share: float, seed: int, number: int) -> Points:
+    count = int(np.ceil(share * len(points)))
     rows = np.random.default_rng([seed, number]).permutation(len(points))[:count]
     return points[np.sort(rows)]
 
@@ -86,11 +87,12 @@ def nearest_cells(points: Points, cells: Cells) -> Any:
     count = min(CELLS_VISITED, len(cells.centers))
     halves = 0.5 * np.einsum("ij,ij->i", cells.centers, cells.centers)
     found = np.empty((len(points), count), dtype=np.int64)
-    for at in range(0, len(points), ROWS_AT_ONCE):
-        rough = halves - points[at : at + ROWS_AT_ONCE] @ cells.centers.T
+    rows = max(1, PAIRS_AT_ONCE // len(cells.centers))
+    for at in range(0, len(points), rows):
+        rough = halves - points[at : at + rows] @ cells.centers.T
         near = np.argpartition(rough, count - 1, axis=1)[:, :count]
         order = np.argsort(np.take_along_axis(rough, near, axis=1), axis=1, kind="stable")
-        found[at : at + ROWS_AT_ONCE] = np.take_along_axis(near, order, axis=1)
+        found[at : at + rows] = np.take_along_axis(near, order, axis=1)
     return found
 
 
@@ -118,18 +120,10 @@ def settle(arrived: list[Travelers], shard: int) -> Residents:
     return Residents(shard, own, rows[order], owners[order], np.ascontiguousarray(points[order]))
 
 
-def join_travelers(parts: list[Travelers]) -> Travelers:
-    return Travelers(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.owners for part in parts]),
-        np.concatenate([part.points for part in parts]),
-    )
-
-
-def partition(crew: Crew, points: Sequence[Any], first_rows: Sequence[int], seed: int) -> list[Any]:
-    """From partitions of points to the residents of each shard, all futures."""
-    wanted = -(-min(CELLS_A_SHARD * crew.shards, MOST_CELLS) * SAMPLE_A_CELL // len(points))
-    samples = [crew.task("partition", sample, part, wanted, seed, number) for number, part in enumerate(points)]
+def partition(crew: Crew, points: Sequence[Any], first_rows: Sequence[int], n: int, seed: int) -> list[Any]:
+    """From partitions of n points to the residents of each shard, all futures."""
+    share = min(1.0, min(CELLS_A_SHARD * crew.shards, MOST_CELLS) * SAMPLE_A_CELL / n)
+    samples = [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
     cells = crew.task("partition", make_cells, samples, crew.shards, seed)
     sent = [
         crew.task("partition", route, part, cells, first, crew.shards)
