@@ -55,6 +55,7 @@ def main(kills: int, seed: int) -> None:
         usual = time.monotonic() - began
         print(f"undisturbed: {usual:.1f} s", flush=True)
         while sum(seen.values()) - seen["finished before"] < kills:
+            cluster.scale(WORKERS)  # a worker that is killed while it starts takes its keeper along
             client.wait_for_workers(WORKERS, timeout=120)
             with tempfile.TemporaryDirectory() as folder:
                 found, when = disturbed_run(client, points, Path(folder), chance.uniform(0, usual), chance)

@@ -48,7 +48,9 @@ class Crew:
     def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
         """The future of one call. Futures among the arguments, or in lists of them, become their results."""
         self._submitted += 1
-        where = {} if shard is None else {"workers": [self._homes[shard]], "allow_other_workers": True}
+        # A wish that names the only worker would keep the task waiting for it after its death.
+        wished = shard is not None and len(set(self._homes)) > 1
+        where = {"workers": [self._homes[shard or 0]], "allow_other_workers": True} if wished else {}
         key = f"{name}-{self._token}-{self._submitted}"
         return self.client.submit(function, *arguments, key=key, **where)
 
