@@ -13,7 +13,7 @@ help:
 	@echo "make test    lint and all tests"
 	@echo "make lint    ruff, mypy and clang-format"
 	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
-	@echo "make stress  that, 200 fits in one process, 60 runs killed, and many more made-up inputs"
+	@echo "make stress  that, 200 fits in one process, 60 runs and 20 workers killed, and many more made-up inputs"
 	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
 	@echo "make clean   remove the environment and what was built"
 
@@ -44,6 +44,7 @@ sanitize: $(VENV)/.installed
 stress: sanitize
 	$(BIN)/python tests/stress/soak.py
 	$(BIN)/python tests/stress/kills.py 60
+	$(BIN)/python tests/stress/killed_workers.py 20
 	EXAMPLES=5000 $(BIN)/python -m pytest tests/test_inputs.py -k finite_map
 
 bench: $(VENV)/.installed

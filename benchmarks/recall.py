@@ -30,6 +30,7 @@ def search(points: np.ndarray, effort: ClusterEffort, threads: int) -> Neighbors
         effort.recall,
         effort.probes,
         effort.reach,
+        len(points),
         reorder=True,
         token=_core.ProgressToken(),
         threads=threads,

@@ -51,7 +51,8 @@ Bounds find_bounds(Positions positions, int threads) {
     return combine(parts);
 }
 
-Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state) {
+CoordinateSums move_points(const StepSettings& settings, Positions attraction, Positions push, int threads,
+                           DescentState& state) {
     const std::size_t n = state.positions.rows;
     const std::size_t chunks = chunk_count(n, kPointsPerChunk);
     thread_local std::vector<double> kept_sums;
@@ -62,23 +63,32 @@ Bounds take_step(const StepSettings& settings, Positions attraction, Positions p
         kernel.step(settings, attraction.data, push.data, begin, end, state.positions.data, state.velocity.data,
                     state.gains.data, &sums[2 * chunk]);
     });
-    double totals[2] = {0.0, 0.0};
+    CoordinateSums totals{{0.0, 0.0}};
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        totals[0] += sums[2 * chunk];
-        totals[1] += sums[2 * chunk + 1];
+        totals.axis[0] += sums[2 * chunk];
+        totals.axis[1] += sums[2 * chunk + 1];
     }
-    const float center[2] = {static_cast<float>(totals[0] / static_cast<double>(n)),
-                             static_cast<float>(totals[1] / static_cast<double>(n))};
-    std::vector<Bounds>& parts = kept_parts(chunks);
-    parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+    return totals;
+}
+
+Bounds recenter(ArrayView<float> positions, const float (&center)[2], int threads) {
+    std::vector<Bounds>& parts = kept_parts(chunk_count(positions.rows, kPointsPerChunk));
+    parallel_for(positions.rows, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         for (std::size_t point = begin; point < end; ++point) {
-            float* position = state.positions.row(point);
+            float* position = positions.row(point);
             position[0] -= center[0];
             position[1] -= center[1];
             include(position, parts[chunk]);
         }
     });
     return combine(parts);
+}
+
+Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state) {
+    const CoordinateSums sums = move_points(settings, attraction, push, threads, state);
+    const auto n = static_cast<double>(state.positions.rows);
+    const float center[2] = {static_cast<float>(sums.axis[0] / n), static_cast<float>(sums.axis[1] / n)};
+    return recenter(state.positions, center, threads);
 }
 
 }  // namespace pixelsne

@@ -21,8 +21,20 @@ struct DescentState {
     ArrayView<float> gains;
 };
 
-// Moves the points, centers the map at 0 and returns its bounds. attraction, push: (n, 2). A single
-// coordinate that is no longer finite makes the center, and so all bounds, useless: low > high.
+// Sums of all coordinates, along each axis.
+struct CoordinateSums {
+    double axis[2];
+};
+
+// Moves the points and returns the sums of where they are then. attraction, push: (n, 2).
+CoordinateSums move_points(const StepSettings& settings, Positions attraction, Positions push, int threads,
+                           DescentState& state);
+
+// Shifts the map so that `center` comes to 0, and returns its bounds.
+Bounds recenter(ArrayView<float> positions, const float (&center)[2], int threads);
+
+// Moves the points, centers the map at 0 and returns its bounds. A single coordinate that is no longer finite makes
+// the center, and so all bounds, useless: low > high.
 Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state);
 
 }  // namespace pixelsne

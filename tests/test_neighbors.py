@@ -108,7 +108,9 @@ def test_recall_on_clusters(method, n, d, k):
 def search_clusters(points, k, **changes):
     """The core's search with small clusters, so that few points make many; unless changed, it probes all."""
     effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0} | changes
-    return _core.cluster_neighbors(points, k, **effort, reorder=False, token=_core.ProgressToken(), threads=2)[:2]
+    return _core.cluster_neighbors(
+        points, k, **effort, asked=len(points), reorder=False, token=_core.ProgressToken(), threads=2
+    )[:2]
 
 
 @pytest.mark.parametrize("kind", ["normal", "line", "outlier"])

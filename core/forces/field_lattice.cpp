@@ -34,13 +34,6 @@ constexpr double kBorder = static_cast<double>(kTaps) + 0.01;
 // Nodes a side that no lattice will have: whoever asks for more is told that these are too many.
 constexpr double kMoreThanEnough = 4.0 * kMostNodes;
 
-bool has_small_factors(std::size_t number) {
-    for (const std::size_t factor : {2, 3, 5}) {
-        while (number % factor == 0) number /= factor;
-    }
-    return number == 1;
-}
-
 std::size_t nodes_for(double span, double spacing) {
     const double wanted = std::min(span / spacing + kBorder, kMoreThanEnough);
     auto steps = std::max(kFewestNodes / kNodesPerStep, static_cast<std::size_t>(wanted / kNodesPerStep) + 1);
@@ -78,6 +71,13 @@ double choose_spacing(const double (&spans)[2], std::size_t points, std::size_t 
 }
 
 }  // namespace
+
+bool has_small_factors(std::size_t number) {
+    for (const std::size_t factor : {2, 3, 5}) {
+        while (number % factor == 0) number /= factor;
+    }
+    return number == 1;
+}
 
 FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes) {
     double spans[2];

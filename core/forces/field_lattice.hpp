@@ -31,6 +31,9 @@ struct FieldLattice {
     }
 };
 
+// Whether 2, 3 and 5 are its only prime factors, as transforms want it.
+bool has_small_factors(std::size_t number);
+
 // most_nodes: a side; where the map needs more, the spacing grows instead.
 FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes);
 

@@ -11,14 +11,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "../aligned_vector.hpp"
 #include "../array_view.hpp"
-#include "../field_kernels.hpp"
 #include "convolution.hpp"
 #include "field_lattice.hpp"
+#include "lattice_points.hpp"
 #include "quadtree.hpp"
 
 namespace pixelsne {
+
+// The normalizer from the sum of the field's values at all points: none counts itself, and K - 1 is 1 short everywhere.
+double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points);
 
 class PixelField {
 public:
@@ -30,47 +32,25 @@ public:
 
     // Of the last call.
     const FieldLattice& lattice() const { return lattice_; }
-    std::size_t outliers() const { return outliers_.size(); }
-    const std::vector<std::uint32_t>& outlier_places() const { return outliers_; }
-    const float* row(std::size_t row) const { return nodes_.data() + row * stride(); }  // of the convolved lattice
+    std::size_t outliers() const { return outlier_places().size(); }
+    const std::vector<std::uint32_t>& outlier_places() const { return used_tree_ ? none_ : points_.outside(); }
+    const float* row(std::size_t row) const { return nodes_.data() + row * row_stride(lattice_); }  // convolved
     bool used_tree() const { return used_tree_; }
 
 private:
-    // Points of one band of rows, or a part of them where they are many, deposited by one task.
-    struct Unit {
-        std::size_t band;
-        std::size_t begin, end;  // in sorted_
-    };
-
     Bounds choose_box(Positions positions, std::size_t most_nodes, int threads);
     bool outgrown(std::size_t n) const;
     double repulsion_by_tree(Positions positions, int threads, ArrayView<float> push);
     double repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push);
-    void sort_by_band(Positions positions, const Bounds& box, int threads);
-    void turn_counts_into_places(std::size_t kinds);
-    void cut_units();
-    void deposit(int threads);
-    void add_up(int threads);
-    double read(int threads, ArrayView<float> push);
-
-    std::size_t bands() const;
-    std::size_t stride() const { return lattice_.nodes[0] + kRowPadding; }
 
     bool may_be_sparse_;
     bool used_tree_ = false;
     Quadtree tree_;
     FieldLattice lattice_{};
     Convolution convolution_;
-    std::vector<LatticePoint> placed_;       // as they come
-    std::vector<std::uint16_t> kinds_;       // (n) the band of each, or one more for outliers
-    std::vector<LatticePoint> sorted_;       // by band of rows, then as they came
-    std::vector<std::uint32_t> band_begin_;  // (bands + 1) in sorted_
-    std::vector<std::uint32_t> counts_;      // (chunks, bands + 1): scratch of the sorting
-    std::vector<std::uint32_t> outliers_;
-    std::vector<Unit> units_;
-    std::vector<double> sums_;        // one a unit
-    AlignedVector<float> unit_rows_;  // (units, rows of a band and those below it that it touches, stride)
-    AlignedVector<float> nodes_;      // (rows, stride)
+    LatticePoints points_;
+    Nodes nodes_;
+    std::vector<std::uint32_t> none_;
 };
 
 }  // namespace pixelsne

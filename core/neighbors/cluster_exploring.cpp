@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kClustersPerChunk = 4;
 constexpr std::size_t kRowsPerChunk = 1024;
 
-// (n, reach) the nearest neighbors of each point, which stay as they are while rows change.
+// (rows, reach) the nearest neighbors of each asked point, which stay as they are while rows change.
 std::vector<std::uint32_t> nearest_of_rows(KeyRows& rows, std::size_t k, std::size_t reach, int threads,
                                            ProgressToken& token) {
     const std::size_t n = rows.size() / k;
@@ -36,26 +36,44 @@ std::vector<std::uint32_t> cluster_of_places(const Clusters& clusters) {
     return cluster_of;
 }
 
+// (n) the row of each place, kNoRow for those that are not asked.
+constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
+
+std::vector<std::uint32_t> row_of_places(const Clusters& clusters, const AskedPoints& asked) {
+    std::vector<std::uint32_t> row_of(clusters.order.size(), kNoRow);
+    for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
+        asked.for_each(clusters, cluster,
+                       [&](std::size_t place, std::size_t row) { row_of[place] = static_cast<std::uint32_t>(row); });
+    }
+    return row_of;
+}
+
+// What all threads read.
+struct Surroundings {
+    Points sorted;
+    const ClusterProbes& probes;
+    std::vector<std::uint32_t> cluster_of;  // (n)
+    std::vector<std::uint32_t> row_of;      // (n)
+    std::vector<std::uint32_t> nearest;     // (rows, reach)
+    std::size_t reach;
+};
+
 class Explorer {
 public:
-    Explorer(Points sorted, const ClusterProbes& probes, const std::vector<std::uint32_t>& cluster_of,
-             const std::vector<std::uint32_t>& nearest, std::size_t clusters, std::size_t k)
-        : sorted_(sorted),
-          probes_(probes),
-          cluster_of_(cluster_of),
-          nearest_(nearest),
-          reach_(nearest.size() / sorted.rows),
-          k_(k),
-          compared_(clusters, kNobody),
-          seen_(sorted.rows) {}
+    Explorer(const Surroundings& around, std::size_t clusters, std::size_t k)
+        : around_(around), k_(k), compared_(clusters, kNobody), seen_(around.sorted.rows) {}
 
-    void explore(std::size_t cluster, std::size_t place, std::uint64_t* row) {
+    // number: the place's row, whose keys are at `row`.
+    void explore(std::size_t cluster, std::size_t place, std::size_t number, std::uint64_t* row) {
         const auto self = static_cast<std::uint32_t>(place);
-        probes_.for_each_chosen(cluster, place, [&](std::uint32_t chosen) { compared_[chosen] = self; });
-        for (std::size_t rank = 0; rank < reach_; ++rank) {
-            const std::uint32_t* theirs = nearest_.data() + nearest_[place * reach_ + rank] * reach_;
-            for (std::size_t other = 0; other < reach_; ++other) {
-                if (compared_[cluster_of_[theirs[other]]] != self) seen_.add(theirs[other]);
+        const std::size_t reach = around_.reach;
+        around_.probes.for_each_chosen(cluster, place, [&](std::uint32_t chosen) { compared_[chosen] = self; });
+        for (std::size_t rank = 0; rank < reach; ++rank) {
+            const std::uint32_t their_row = around_.row_of[around_.nearest[number * reach + rank]];
+            if (their_row == kNoRow) continue;
+            const std::uint32_t* theirs = around_.nearest.data() + their_row * reach;
+            for (std::size_t other = 0; other < reach; ++other) {
+                if (compared_[around_.cluster_of[theirs[other]]] != self) seen_.add(theirs[other]);
             }
         }
         offer(place, seen_.rows(), row);
@@ -67,7 +85,8 @@ private:
 
     void offer(std::size_t place, const std::vector<std::uint32_t>& places, std::uint64_t* row) {
         distances_.resize(places.size());
-        kernels().distances_to_rows(sorted_.row(place), sorted_.data, sorted_.columns, places.data(), places.size(),
+        const Points sorted = around_.sorted;
+        kernels().distances_to_rows(sorted.row(place), sorted.data, sorted.columns, places.data(), places.size(),
                                     distances_.data());
         const float limit = key_distance(*std::max_element(row, row + k_));
         keys_.assign(row, row + k_);
@@ -79,11 +98,7 @@ private:
         std::copy_n(keys_.begin(), k_, row);
     }
 
-    Points sorted_;
-    const ClusterProbes& probes_;
-    const std::vector<std::uint32_t>& cluster_of_;
-    const std::vector<std::uint32_t>& nearest_;
-    std::size_t reach_;
+    const Surroundings& around_;
     std::size_t k_;
     std::vector<std::uint32_t> compared_;  // (clusters) the last point that has been compared with them
     CandidateSet seen_;
@@ -93,18 +108,24 @@ private:
 
 }  // namespace
 
-void explore_other_clusters(Points sorted, const Clusters& clusters, const ClusterProbes& probes, std::size_t k,
-                            std::size_t reach, int threads, ProgressToken& token, KeyRows& rows) {
-    const std::vector<std::uint32_t> nearest = nearest_of_rows(rows, k, std::min(reach, k), threads, token);
-    const std::vector<std::uint32_t> cluster_of = cluster_of_places(clusters);
+void explore_other_clusters(Points sorted, const Clusters& clusters, const AskedPoints& asked,
+                            const ClusterProbes& probes, std::size_t k, std::size_t reach, int threads,
+                            ProgressToken& token, KeyRows& rows) {
+    reach = std::min(reach, k);
+    const Surroundings around{sorted,
+                              probes,
+                              cluster_of_places(clusters),
+                              row_of_places(clusters, asked),
+                              nearest_of_rows(rows, k, reach, threads, token),
+                              reach};
     parallel_for(clusters.count(), kClustersPerChunk, threads, [&](std::size_t first, std::size_t last, std::size_t) {
-        Explorer explorer(sorted, probes, cluster_of, nearest, clusters.count(), k);
+        Explorer explorer(around, clusters.count(), k);
         for (std::size_t cluster = first; cluster < last; ++cluster) {
-            for (std::size_t place = clusters.begin[cluster]; place < clusters.begin[cluster + 1]; ++place) {
-                explorer.explore(cluster, place, rows.data() + place * k);
-            }
+            asked.for_each(clusters, cluster, [&](std::size_t place, std::size_t row) {
+                explorer.explore(cluster, place, row, rows.data() + row * k);
+            });
+            token.advance(asked.count(cluster));
         }
-        token.advance(clusters.begin[last] - clusters.begin[first]);
     });
 }
 

@@ -8,10 +8,11 @@
 
 namespace pixelsne {
 
-// Offers every point the nearest `reach` neighbors of its nearest `reach` neighbors and keeps the better
-// of them in its row, in no order. Points by place; sorted: the points in the order of the clusters.
-// Advances the token by the number of points.
-void explore_other_clusters(Points sorted, const Clusters& clusters, const ClusterProbes& probes, std::size_t k,
-                            std::size_t reach, int threads, ProgressToken& token, KeyRows& rows);
+// Offers every asked point the nearest `reach` neighbors of its nearest `reach` neighbors, of those that were asked
+// themselves, and keeps the better of them in its row, in no order. Points by place; sorted: the points in the order
+// of the clusters. Advances the token by the number of rows.
+void explore_other_clusters(Points sorted, const Clusters& clusters, const AskedPoints& asked,
+                            const ClusterProbes& probes, std::size_t k, std::size_t reach, int threads,
+                            ProgressToken& token, KeyRows& rows);
 
 }  // namespace pixelsne

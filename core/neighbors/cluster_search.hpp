@@ -17,8 +17,10 @@ struct ClusterSettings {
     std::size_t reach;   // and then neighbors of neighbors, reach x reach a point; 0: none
 };
 
-// In the order of the points if `order` is null. Else points are numbered cluster by cluster, in the table,
-// too, and order (n) receives the point at each place: what is near is then near in memory.
+// The table has a row for each of the first points, all of them or fewer; the others are found, but not asked.
+// Rows are in the order of the points if `order` is null. Else the asked points are numbered cluster by cluster, in the
+// table, too, and order (rows) receives the point of each row: what is near is then near in memory. The others keep
+// their numbers.
 void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,
                             NeighborTable table, std::int32_t* order = nullptr);
 

@@ -169,4 +169,13 @@ std::vector<std::uint32_t> neighbors_of_centers(Points centers, std::size_t coun
     return {indices.begin(), indices.end()};
 }
 
+AskedPoints::AskedPoints(Clusters& clusters, std::size_t count) : first_row_(clusters.count() + 1) {
+    for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
+        const auto begin = clusters.order.begin() + clusters.begin[cluster];
+        const auto end = clusters.order.begin() + clusters.begin[cluster + 1];
+        const auto others = std::stable_partition(begin, end, [count](std::uint32_t point) { return point < count; });
+        first_row_[cluster + 1] = first_row_[cluster] + static_cast<std::size_t>(others - begin);
+    }
+}
+
 }  // namespace pixelsne

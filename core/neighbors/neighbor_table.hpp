@@ -16,6 +16,7 @@ struct NeighborTable {
     ArrayView<float> distances;       // (n, k), not squared
 
     std::size_t k() const { return indices.columns; }
+    std::size_t rows() const { return indices.rows; }
 
     void write_row(std::size_t row, const std::uint64_t* keys) {
         for (std::size_t rank = 0; rank < k(); ++rank) {

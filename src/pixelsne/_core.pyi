@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float32]
 Indices: TypeAlias = NDArray[np.int32]
 Bounds: TypeAlias = tuple[float, float, float, float]  # low x, low y, high x, high y
+Lattice: TypeAlias = tuple[float, float, float, int, int, bool]  # spacing, origin, columns, rows, convolve K - 1
 
 instruction_set: str
 
@@ -48,7 +49,8 @@ def rp_forest_neighbors(
     threads: int,
 ) -> tuple[Indices, Floats]: ...
 
-# With reorder, points are numbered cluster by cluster; the third array is the point at each place, else empty.
+# Neighbors of the first `asked` points among all. With reorder, these are numbered cluster by cluster; the third array
+# is the point at each place, else empty.
 def cluster_neighbors(
     points: Floats,
     k: int,
@@ -57,6 +59,7 @@ def cluster_neighbors(
     recall: float,
     probes: int,
     reach: int,
+    asked: int,
     reorder: bool,
     token: ProgressToken,
     threads: int,
@@ -73,7 +76,8 @@ def joint_affinities(
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
 class Attraction:
-    def __init__(self, offsets: NDArray[np.int64], columns: Indices, values: Floats) -> None: ...
+    # columns stand for the first `points` positions, 0: as many as there are rows
+    def __init__(self, offsets: NDArray[np.int64], columns: Indices, values: Floats, points: int = 0) -> None: ...
     def forces(self, positions: Floats, force: Floats, threads: int) -> None: ...
     # -> sum of p log(p (1 + d2)), sum of p
     def divergence(self, positions: Floats, threads: int) -> tuple[float, float]: ...
@@ -107,6 +111,21 @@ class FieldRepulsion:
     # and whether a tree has taken the lattice's place
     def lattice(self) -> tuple[float, int, int, int, bool]: ...
 
+# The field of a map whose points several processes share: all take the same lattice and deposit their points on it,
+# one adds up the nodes (rows, columns) and convolves them, and all read the result.
+def choose_lattice(bounds: Bounds, points: int, most_nodes: int) -> Lattice: ...
+
+class FieldShare:
+    def __init__(self, positions: Floats, lattice: Lattice, threads: int) -> None: ...
+    def deposit(self, nodes: Floats, threads: int) -> None: ...
+    # writes push (n, 2), returns the sum of the field's values
+    def read(self, nodes: Floats, push: Floats, threads: int) -> float: ...
+
+class FieldConvolution:
+    def __init__(self) -> None: ...
+    # convolves the nodes in place, returns the normalizer
+    def apply(self, nodes: Floats, lattice: Lattice, points: int, threads: int) -> float: ...
+
 def bounds(positions: Floats, threads: int) -> Bounds: ...
 
 # Moves positions, velocity and gains in place and recenters the map; returns its bounds.
@@ -123,6 +142,21 @@ def step(
     step_limit: float,
     threads: int,
 ) -> Bounds: ...
+
+# The same without recentering; returns the sums of the new coordinates.
+def move(
+    positions: Floats,
+    velocity: Floats,
+    gains: Floats,
+    attraction: Floats,
+    push: Floats,
+    exaggeration: float,
+    normalizer: float,
+    learning_rate: float,
+    momentum: float,
+    step_limit: float,
+    threads: int,
+) -> tuple[float, float]: ...
 
 # gives freed memory back to the machine
 def release_free_memory() -> None: ...

@@ -186,10 +186,19 @@ def demo(picture: str) -> None:
 @drawing
 @click.option("--model", "model_path", metavar="FILE", type=FILE, help="The fitted model, for `pixelsne transform`.")
 @click.option(
-    "--checkpoint", metavar="FILE", type=FILE, help="Keeps the work here, now and then and on Ctrl-C or SIGTERM."
+    "--checkpoint",
+    metavar="FILE",
+    type=click.Path(),
+    help="Keeps the work here, now and then and on Ctrl-C or SIGTERM.",
 )
 @click.option("--every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between checkpoints.")
 @click.option("--resume", metavar="FILE", type=FILE, help="Goes on from a checkpoint, to the very same map.")
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="On a Dask cluster: INPUT is a pattern, MAP a new folder. `local` starts one here.",
+)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of --cluster local.")
 @reporting
 @click.pass_obj
 def embed(signals: Signals, /, **given: Any) -> None:  # fmt: skip
@@ -203,7 +212,12 @@ def embed(signals: Signals, /, **given: Any) -> None:  # fmt: skip
     pixelsne embed cells.h5ad -o map.h5ad --rep X_pca
     pixelsne embed huge.parquet -o map.parquet --checkpoint run.ckpt
     pixelsne embed huge.parquet -o map.parquet --resume run.ckpt
+    pixelsne embed 'parts/*.parquet' -o map --cluster tcp://10.0.0.1:8786
     """
+    if given["cluster"]:
+        from pixelsne.commands.cluster import run as run_on_cluster  # noqa: PLC0415
+
+        sys.exit(run_on_cluster(given, signals))
     from pixelsne.commands.embed import run  # noqa: PLC0415
 
     sys.exit(run(given, signals))

@@ -21,7 +21,7 @@ from pixelsne.transform import place_rows
 from pixelsne.watched import finish, watched
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 Listener = Callable[[Snapshot], object]
 
@@ -178,7 +178,13 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Computes the map. `y` is ignored."""
+        """Computes the map. `y` is ignored.
+
+        A dask array or data frame is embedded on the cluster of the current client, and what is learned of its points
+        stays there, as dask arrays.
+        """
+        if hasattr(X, "__dask_graph__"):
+            return self._fit_on_cluster(X)
         run = self.start(X)
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
@@ -197,9 +203,39 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.finish(run, stopped_by)
         return self
 
+    def _fit_on_cluster(self, X: Any) -> Self:
+        from pixelsne.distributed import embed  # noqa: PLC0415 - an extra
+
+        self.__dict__.pop("_embedding", None)  # a run that fails leaves no map behind
+        with ExitStack() as stack:
+            listeners = self._listeners(stack)
+
+            def follow(snapshot: Snapshot) -> bool:
+                for listener in listeners:
+                    listener(snapshot)
+                return self._asked_to_stop(snapshot)
+
+            made = embed(X, None, self, callback=follow)
+        self._embedding: Embedding | None = None  # no machine has it all
+        self.n_features_in_ = int(X.shape[1])
+        self.positions_, self.embedding_, self.screen_ = made.positions, made.placed, made.screen
+        self.pixels_: Any = made.placed.astype(np.int32)
+        self.kl_divergence_, self.n_iter_, self.stopped_by_ = made.kl_divergence, made.iterations, made.stopped_by
+        self.perplexity_ = made.perplexity if len(made.perplexity) > 1 else made.perplexity[0]
+        self.timings_, self.history_ = made.timings, made.history.columns()
+        return self
+
+    def _whole(self) -> Embedding:
+        """What was learned, if it is on this machine."""
+        check_is_fitted(self)
+        if self._embedding is None:
+            raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
+        return self._embedding
+
     def fit_transform(self, X: Any, y: Any = None) -> Placed:
         """Computes the map and returns `embedding_`."""
-        return self.fit(X, y).embedding_
+        placed: Placed = self.fit(X, y).embedding_
+        return placed
 
     def iter_fit(self, X: Any) -> Iterator[Snapshot]:
         """The run itself: yields a Snapshot after every iteration, for the caller's own loop.
@@ -223,13 +259,13 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         the map's field. A row the map has already gets that row's place. With metric="precomputed" X holds the
         distances of new rows to the points of the map.
         """
-        check_is_fitted(self)
+        self._whole()
         return self.screen_.place(self._place(X))
 
     def _place(self, X: Any) -> Positions:
         """The same in embedding units."""
         values, threads = self._check_input(X, reset=False), check_threads(self.n_jobs)
-        return finish(watched(lambda token: place_rows(values, self._embedding, threads, token)))
+        return finish(watched(lambda token: place_rows(values, self._whole(), threads, token)))
 
     def estimate_memory(self, X: Any) -> int:
         """Bytes that fitting X would take at most, beside X itself; `fit` refuses what the machine has not.
@@ -285,7 +321,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.screen_ = embedding.screen
         self.positions_ = embedding.positions
         self.embedding_ = embedding.screen.place(embedding.positions)
-        self.pixels_: NDArray[np.int32] = embedding.screen.pixels(embedding.positions)
+        self.pixels_ = embedding.screen.pixels(embedding.positions)
         self.kl_divergence_ = embedding.kl_divergence
         self.n_iter_ = embedding.iterations
         self.stopped_by_ = embedding.stopped_by
@@ -301,8 +337,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         from pixelsne.files.model import save_model  # noqa: PLC0415 - only for those who save
 
-        check_is_fitted(self)
-        save_model(path, self, self._embedding)
+        save_model(path, self, self._whole())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -89,6 +89,7 @@ def search_clusters(quest: Quest) -> Neighbors:
         effort.recall,
         effort.probes,
         effort.reach,
+        len(quest.points),
         quest.reorder,
         quest.token,
         quest.threads,
@@ -135,3 +136,29 @@ def find_neighbors(
     """
     search = SEARCHES[choose_search(method, len(points), k)]
     return search(Quest(points, k, seed, reorder, token or _core.ProgressToken(), threads))
+
+
+def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threads: int) -> Neighbors:
+    """k neighbors of each of the first `asked` points, among all of them.
+
+    `order` is None, or the asked points are numbered anew: row i, and an index i < asked, stand for order[i].
+    """
+    token = _core.ProgressToken()
+    if choose_search("auto", len(points), k) == "exact":
+        indices, distances = _core.exact_neighbors(points, k, token, threads)
+        return Neighbors(indices[:asked], distances[:asked])
+    effort = choose_effort(len(points))
+    found = _core.cluster_neighbors(
+        points,
+        k,
+        seed,
+        effort.size,
+        effort.recall,
+        effort.probes,
+        effort.reach,
+        asked,
+        reorder=True,
+        token=token,
+        threads=threads,
+    )
+    return Neighbors(*found)

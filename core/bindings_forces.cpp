@@ -1,0 +1,187 @@
+// Forces, for Python.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "border.hpp"
+#include "forces/attraction.hpp"
+#include "forces/barnes_hut.hpp"
+#include "forces/exact_repulsion.hpp"
+#include "forces/pixel_field.hpp"
+#include "forces/pixel_quadtree.hpp"
+
+namespace pixelsne {
+namespace {
+
+// Affinities checked once, so that every iteration may trust them. Keeps the arrays alive.
+class Attraction {
+public:
+    // points: how many the columns may stand for; 0: as many as there are rows.
+    Attraction(Vector<const std::int64_t> offsets, Vector<const std::int32_t> columns, Vector<const float> values,
+               std::size_t points)
+        : offsets_(std::move(offsets)), columns_(std::move(columns)), values_(std::move(values)) {
+        require(offsets_.shape(0) >= 2, "offsets: one more than the number of points");
+        require(columns_.shape(0) == values_.shape(0), "columns and values: equally long");
+        const std::size_t n = offsets_.shape(0) - 1;
+        bool ascending = offsets_.data()[0] == 0 && offsets_.data()[n] == static_cast<std::int64_t>(columns_.shape(0));
+        for (std::size_t row = 0; row < n; ++row)
+            ascending = ascending && offsets_.data()[row] <= offsets_.data()[row + 1];
+        require(ascending, "offsets: from 0 to the number of values, never falling");
+        require(points == 0 || points >= n, "points: 0, or at least the number of rows");
+        points_ = points == 0 ? n : points;
+        require_columns_below(columns_.data(), columns_.shape(0), points_, "columns: between 0 and n - 1");
+    }
+
+    void forces(const Matrix<const float>& positions, Matrix<float> force, int threads) const {
+        const SparseRows affinities = rows();
+        const auto from = map_view(positions, points_, "positions: (n, 2) with the n of the affinities");
+        const auto to = map_view(force, affinities.rows, "force: (n, 2) with a row for each of the affinities");
+        Unlocked unlocked;
+        attraction(affinities, from, threads, to);
+    }
+
+    std::pair<double, double> divergence(const Matrix<const float>& positions, int threads) {
+        const SparseRows affinities = rows();
+        const auto from = map_view(positions, points_, "positions: (n, 2) with the n of the affinities");
+        Unlocked unlocked;
+        std::call_once(summed_, [&] { sums_ = sum_affinities(affinities, threads); });
+        return {sums_.entropy + sum_log_distances(affinities, from, threads), sums_.mass};
+    }
+
+private:
+    SparseRows rows() const { return {offsets_.data(), columns_.data(), values_.data(), offsets_.shape(0) - 1}; }
+
+    Vector<const std::int64_t> offsets_;
+    Vector<const std::int32_t> columns_;
+    Vector<const float> values_;
+    std::size_t points_;
+    std::once_flag summed_;
+    AffinitySums sums_{};
+};
+
+Center center_named(const std::string& name) {
+    require(name == "mass" || name == "cell", "center: 'mass' or 'cell'");
+    return name == "mass" ? Center::mass : Center::cell;
+}
+
+// Both trees share one workspace, kept from iteration to iteration.
+class TreeRepulsion {
+public:
+    double barnes_hut(const Matrix<const float>& positions, double theta, Matrix<float> push, int threads) {
+        const auto from = positions_view(positions);
+        return run(from, push, threads,
+                   [&] { tree_.build(from, grid_around(from, threads), Center::mass, theta, threads); });
+    }
+
+    double pixel_tree(const Matrix<const float>& positions, std::pair<double, double> origin,
+                      std::pair<double, double> unit_per_pixel, std::pair<std::uint32_t, std::uint32_t> resolution,
+                      double theta, const std::string& center, Matrix<float> push, int threads) {
+        const auto from = positions_view(positions);
+        const Center kind = center_named(center);
+        require(resolution.first >= 1 && resolution.first <= kMostPixels && resolution.second >= 1 &&
+                    resolution.second <= kMostPixels,
+                "resolution: 1 to 65536 a side");
+        require(unit_per_pixel.first > 0.0 && unit_per_pixel.second > 0.0, "unit_per_pixel: positive");
+        const double origins[2] = {origin.first, origin.second};
+        const double units[2] = {unit_per_pixel.first, unit_per_pixel.second};
+        const LeafGrid grid = pixel_grid(origins, units, resolution.first, resolution.second);
+        return run(from, push, threads, [&] { tree_.build(from, grid, kind, theta, threads); });
+    }
+
+    // What the last call spent on building the tree and on walking it.
+    std::pair<double, double> seconds() const { return {build_seconds_, walk_seconds_}; }
+
+    // Rows of (level, first point, point after the last, first cell after it), in preorder.
+    Matrix<std::int32_t> cells() const {
+        auto table = new_matrix<std::int32_t>(tree_.cells().size(), 4);
+        std::int32_t* row = table.data();
+        for (const TreeCell& cell : tree_.cells()) {
+            *row++ = cell.level;
+            *row++ = cell.begin;
+            *row++ = cell.end;
+            *row++ = cell.skip;
+        }
+        return table;
+    }
+
+private:
+    template <class Build>
+    double run(Positions positions, Matrix<float>& push, int threads, Build&& build) {
+        const auto to = map_view(push, positions.rows, "push: the shape of positions");
+        Unlocked unlocked;
+        const auto start = Clock::now();
+        build();
+        const auto built = Clock::now();
+        const double normalizer = tree_.repulsion(threads, to);
+        build_seconds_ = std::chrono::duration<double>(built - start).count();
+        walk_seconds_ = std::chrono::duration<double>(Clock::now() - built).count();
+        return normalizer;
+    }
+
+    using Clock = std::chrono::steady_clock;
+
+    Quadtree tree_;
+    double build_seconds_ = 0.0;
+    double walk_seconds_ = 0.0;
+};
+
+// The lattice, its spectrum and its buffers are kept from iteration to iteration.
+class FieldRepulsion {
+public:
+    double pixel_field(const Matrix<const float>& positions, std::size_t most_nodes, Matrix<float> push, int threads) {
+        const auto from = positions_view(positions);
+        const auto to = map_view(push, from.rows, "push: the shape of positions");
+        require(most_nodes >= kFewestNodes && most_nodes <= kMostNodes && most_nodes % 16 == 0,
+                "most_nodes: a multiple of 16 from 32 to 4096");
+        Unlocked unlocked;
+        return field_.repulsion(from, most_nodes, threads, to);
+    }
+
+    // Of the last call: spacing, columns and rows of the lattice, points left out of it, and whether a
+    // tree has taken its place.
+    std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice() const {
+        const FieldLattice& lattice = field_.lattice();
+        return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field_.outliers(), field_.used_tree()};
+    }
+
+private:
+    PixelField field_;
+};
+
+}  // namespace
+
+void bind_forces(nb::module_& module) {
+    nb::class_<Attraction>(module, "Attraction")
+        .def(nb::init<Vector<const std::int64_t>, Vector<const std::int32_t>, Vector<const float>, std::size_t>(),
+             "offsets"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "points"_a = 0)
+        .def("forces", &Attraction::forces, "positions"_a.noconvert(), "force"_a.noconvert(), "threads"_a)
+        .def("divergence", &Attraction::divergence, "positions"_a.noconvert(), "threads"_a);
+    module.def(
+        "exact_repulsion",
+        [](const Matrix<const float>& positions, Matrix<float> push, int threads) {
+            const auto from = positions_view(positions);
+            const auto to = map_view(push, from.rows, "push: the shape of positions");
+            Unlocked unlocked;
+            return exact_repulsion(from, threads, to);
+        },
+        "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
+    nb::class_<TreeRepulsion>(module, "TreeRepulsion")
+        .def(nb::init<>())
+        .def("barnes_hut", &TreeRepulsion::barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(),
+             "threads"_a)
+        .def("pixel_tree", &TreeRepulsion::pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a,
+             "resolution"_a, "theta"_a, "center"_a, "push"_a.noconvert(), "threads"_a)
+        .def("cells", &TreeRepulsion::cells)
+        .def("seconds", &TreeRepulsion::seconds);
+    nb::class_<FieldRepulsion>(module, "FieldRepulsion")
+        .def(nb::init<>())
+        .def("pixel_field", &FieldRepulsion::pixel_field, "positions"_a.noconvert(), "most_nodes"_a,
+             "push"_a.noconvert(), "threads"_a)
+        .def("lattice", &FieldRepulsion::lattice);
+}
+
+}  // namespace pixelsne

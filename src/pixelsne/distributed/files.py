@@ -1,0 +1,97 @@
+"""Files as partitions: read where they are needed, written where the points are."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pixelsne.arrays import Placed
+from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.pipeline import Partitions
+from pixelsne.distributed.reduce import Block
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_points import READERS, read_points
+from pixelsne.files.source import Source, Wanted
+from pixelsne.files.write_embedding import Map, write_map
+
+
+def is_remote(path: str) -> bool:
+    return "://" in path
+
+
+def expand(pattern: str) -> list[str]:
+    """All files of a pattern or a folder, in order; of s3://... as well, where fsspec knows how."""
+    import fsspec  # noqa: PLC0415 - comes with Dask
+
+    system, inside = fsspec.core.url_to_fs(pattern)
+    found = system.glob(f"{inside.rstrip('/')}/*" if system.isdir(inside) else inside)
+    known = [path for path in sorted(map(str, found)) if Path(path).suffix.lower() in READERS]
+    if not known:
+        raise FileError(pattern, f"matches no file that can be read ({', '.join(READERS)})")
+    return [system.unstrip_protocol(path) if is_remote(pattern) else path for path in known]
+
+
+@contextmanager
+def local_copy(path: str) -> Iterator[Path]:
+    """The file itself, or what was fetched of it."""
+    if not is_remote(path):
+        yield Path(path)
+        return
+    import fsspec  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / Path(path).name
+        with fsspec.open(path, "rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        yield copy
+
+
+def read_source(path: str, wanted: Wanted) -> Source:
+    with local_copy(path) as file:
+        source = read_points(file, wanted)
+        if is_remote(path) and isinstance(source.values, np.memmap):
+            return Source(file, np.array(source.values), source.columns, source.others)
+        return source
+
+
+def read_values(path: str, wanted: Wanted, number: int) -> Block:
+    """The numbers of one file; reading has checked them."""
+    source = read_source(path, wanted)
+    if not isinstance(source.values, np.ndarray):
+        raise FileError(path, "holds a sparse matrix, which is not distributed; make it dense, or reduce it first")
+    return Block(number, np.ascontiguousarray(source.values), source.columns)
+
+
+def shape_of(block: Block) -> tuple[int, int, tuple[str, ...]]:
+    return *block.values.shape, block.names
+
+
+def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partitions:
+    """One partition a file."""
+    blocks = [crew.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
+    shapes = crew.client.gather([crew.task("read", shape_of, block) for block in blocks])
+    for path, shape in zip(paths, shapes, strict=True):
+        if shape[1:] != shapes[0][1:]:
+            raise FileError(path, f"has other columns to embed than {paths[0]}: {shape[1]} and {shapes[0][1]} numbers")
+    return Partitions(blocks, [shape[0] for shape in shapes], shapes[0][1])
+
+
+def write_part(placed: Placed, path: str, wanted: Wanted, target: str, resolution: tuple[int, int], about: Any) -> int:
+    """The map of one file, with all that travels along."""
+    source = read_source(path, wanted)
+    one = Map(placed, resolution, source.others, about | {"columns": list(source.columns)}, Path(path))
+    if not is_remote(target):
+        write_map(target, one)
+        return len(placed)
+    import fsspec  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / Path(target).name
+        write_map(written, one)
+        with written.open("rb") as finished, fsspec.open(target, "wb") as file:
+            shutil.copyfileobj(finished, file)
+    return len(placed)

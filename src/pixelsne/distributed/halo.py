@@ -1,0 +1,80 @@
+"""The halo: positions that a shard needs of points in other shards, and how they travel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelsne.arrays import Positions
+from pixelsne.distributed.affinities import Rows
+from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.shards import take
+from pixelsne.distributed.sized import Sized
+
+# Steps of a coordinate between the smallest and the largest that travel together. A map of 300 units is then known
+# to a 400th of a unit, which no measure of quality notices (benchmarks/cluster.py).
+STEPS = 65_535
+
+
+@dataclass(frozen=True)
+class Given(Sized):
+    """What a shard tells all others, once: which of its points they need."""
+
+    rows: NDArray[np.int64]  # of the input, ascending
+    places: NDArray[np.int32]  # in the shard
+
+
+@dataclass(frozen=True)
+class Coded(Sized):
+    """Positions on their way, relative to each other."""
+
+    low: NDArray[np.float64]  # (2)
+    step: NDArray[np.float64]  # (2)
+    steps: NDArray[np.uint16]  # (points, 2)
+
+
+def encode(positions: Positions) -> Coded:
+    if not len(positions):
+        return Coded(np.zeros(2), np.ones(2), np.empty((0, 2), dtype=np.uint16))
+    low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
+    step = np.where(high > low, (high - low) / STEPS, 1.0)
+    return Coded(low, step, np.rint((positions - low) / step).astype(np.uint16))
+
+
+def decode(coded: Coded, places: Any) -> Any:
+    """(places, 2) float64"""
+    return coded.low + coded.step * coded.steps[places]
+
+
+def wanted(rows: Rows, shards: int) -> list[Any]:
+    """For each shard, which of its points this one needs."""
+    return [rows.halo_rows[rows.halo_owners == shard] for shard in range(shards)]
+
+
+def give(rows: Rows, asked: list[Any]) -> Given:
+    """All that anybody asked for."""
+    chosen = np.unique(np.concatenate(asked))
+    by_row = np.argsort(rows.rows, kind="stable")
+    return Given(chosen, by_row[np.searchsorted(rows.rows[by_row], chosen)].astype(np.int32))
+
+
+def given_rows(given: Given) -> Any:
+    return given.rows
+
+
+def find_sources(rows: Rows, given: list[Any]) -> list[Any]:
+    """For each shard, where in what it gives the halo is."""
+    return [
+        np.searchsorted(there, rows.halo_rows[rows.halo_owners == shard]).astype(np.int32)
+        for shard, there in enumerate(given)
+    ]
+
+
+def link(crew: Crew, rows: list[Any]) -> tuple[list[Any], list[Any]]:
+    """What each shard gives, and where each finds its halo in that; futures."""
+    lists = [crew.task("halo", wanted, one, crew.shards, shard=s) for s, one in enumerate(rows)]
+    asked = [[crew.task("halo", take, one, shard) for one in lists] for shard in range(crew.shards)]
+    given = crew.each("halo", give, rows, asked)
+    told = [crew.task("halo", given_rows, one) for one in given]
+    return given, [crew.task("halo", find_sources, one, told, shard=s) for s, one in enumerate(rows)]

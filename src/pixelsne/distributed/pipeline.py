@@ -1,0 +1,246 @@
+"""From a dask array or frame to a map, one line per stage."""
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pixelsne.descent import (
+    ITERATIONS_BETWEEN_LOOKS,
+    POINTS_LOOKED_AT,
+    History,
+    PhaseName,
+    Snapshot,
+    StoppedBy,
+    median_move,
+)
+from pixelsne.distributed import affinities, descent, halo, reduce, result, shards
+from pixelsne.distributed.checkpoint import Progress, SharedFolder
+from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.initial_positions import initial_positions
+from pixelsne.distributed.result import DistributedMap
+from pixelsne.pipeline import fitting_perplexity, neighbor_count
+from pixelsne.repulsion import MOST_NODES
+from pixelsne.schedule import plan as plan_paces
+from pixelsne.screen import Screen
+from pixelsne.settings import Settings
+
+# So many iterations are submitted at once, so that workers seldom wait for the client.
+ITERATIONS_AHEAD = 5
+
+ITERATIONS_BETWEEN_CHECKPOINTS = 25
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The input: futures of blocks of rows."""
+
+    blocks: list[Any]
+    counts: list[int]
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def first_rows(self) -> list[int]:
+        return [0, *np.cumsum(self.counts[:-1]).tolist()]
+
+
+class DistributedRun:
+    """One map in the making on a cluster: follow its snapshots to the end, then take the map."""
+
+    def __init__(
+        self, partitions: Partitions, crew: Crew, settings: Settings, folder: SharedFolder | None = None
+    ) -> None:
+        self.partitions, self.settings, self.folder, self.crew = partitions, settings, folder, crew
+        self.perplexity = fitting_perplexity(settings, partitions.rows)
+        self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
+        self.timings: dict[str, float] = {}
+        self.history = History()
+        self.iteration = 0
+        self.stopped_by: StoppedBy = "max_iter"
+        self.shards: descent.Shards | None = None
+        self.kl = float("nan")
+        self.screen: Screen | None = None
+        self._last_look: Any = None
+        self._next_pace = 0
+        self._seen_at = -1  # the iteration that screen and kl are of
+        self._plan = descent.Plan(partitions.rows, MOST_NODES, settings.step_limit)
+
+    def snapshots(self) -> Generator[Snapshot, None, None]:
+        progress = None if self.folder is None else self.folder.progress()
+        if progress is not None and self.folder is not None:
+            shares, stands = self.folder.load_shares(), self.folder.load_stands(progress.iteration)
+            self._take_over(progress)
+        else:
+            shares, stands = yield from self._begin()
+        self.shards = descent.Shards(self.crew, shares, stands, self._plan)
+        del shares, stands
+        yield from self._timed("descent", self._descend(self.shards))
+
+    def _begin(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
+        """All stages before the descent: shares and stands of the shards, as futures."""
+        searched, rows = yield from self._prepare()
+        given, sources = halo.link(self.crew, rows)
+        shares = self.crew.each("halo", descent.make_share, rows, given, sources)
+        begun = initial_positions(self.crew, searched, str(self.settings.init), self.settings.seed)
+        stands = self.crew.each("start", descent.begin, begun)
+        if self.folder is not None:
+            self.folder.save_shares(shares)
+            del searched, rows, given, sources, shares  # before they are read again
+            shares = self.folder.load_shares()
+        return shares, stands
+
+    def _take_over(self, progress: Progress) -> None:
+        self.iteration, self._next_pace = progress.iteration, progress.next_pace
+        self.stopped_by = "tol" if progress.stopped_by == "tol" else "max_iter"
+        self.history.looks.extend(progress.looks)
+        self.timings.update(progress.timings)
+        self._last_look = progress.last_look
+        self.partitions.blocks.clear()
+
+    def _save(self, moving: descent.Shards) -> None:
+        if self.folder is not None:
+            seen = self.iteration, self._next_pace, self.stopped_by, self.history.looks, self.timings, self._last_look
+            self.folder.save(moving, Progress(*seen))
+
+    def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
+        crew, settings, partitions = self.crew, self.settings, self.partitions
+        reduction = reduce.fit_reduction(
+            crew, partitions.blocks, partitions.columns, settings.n_pca, cosine=settings.metric == "cosine"
+        )
+        points = [crew.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
+        yield from self._timed("reduce", self._wait("reduce", points))
+        partitions.blocks.clear()  # the workers need them no more
+        residents = shards.partition(crew, points, partitions.first_rows, partitions.rows, settings.seed)
+        del points, reduction
+        yield from self._timed("partition", self._wait("neighbors", residents))
+        pairs = affinities.distribute_affinities(
+            crew, residents, self.neighbor_count, partitions.rows, self._calibrated()
+        )
+        searched, rows = [one for one, _ in pairs], [two for _, two in pairs]
+        del residents, pairs
+        yield from self._timed("neighbors", self._wait("neighbors", searched))
+        yield from self._timed("affinities", self._wait("affinities", rows))
+        return searched, rows
+
+    def _calibrated(self) -> Settings:
+        from dataclasses import replace  # noqa: PLC0415
+
+        return replace(self.settings, perplexity=self.perplexity)
+
+    def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
+        """Snapshots until all are there; what went wrong on a worker is raised here."""
+        from distributed import as_completed  # noqa: PLC0415 - an extra
+
+        yield Snapshot(0, phase, 0.0)
+        for number, future in enumerate(as_completed(list(futures)), start=1):
+            if future.status == "error":
+                future.result()
+            yield Snapshot(0, phase, number / len(futures))
+
+    def _wait_for(self, futures: list[Any]) -> None:
+        """Without fetching them; what went wrong on a worker is raised here."""
+        from distributed import wait  # noqa: PLC0415 - an extra
+
+        for future in wait(futures).done:
+            if future.status == "error":
+                future.result()
+
+    def _timed(self, stage: str, work: Generator[Snapshot, None, None]) -> Generator[Snapshot, None, None]:
+        began = time.perf_counter()
+        try:
+            yield from work
+        finally:
+            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - began
+
+    def _descend(self, moving: descent.Shards) -> Generator[Snapshot, None, None]:
+        paces = plan_paces(self.settings, self.partitions.rows)
+        if self._last_look is None:
+            self._last_look = self._see(moving)
+            self._save(moving)
+        while self._next_pace < len(paces):
+            pace = paces[self._next_pace]
+            moving.step(pace)
+            self._next_pace += 1
+            self.iteration += 1
+            if self.iteration % ITERATIONS_AHEAD == 0:
+                self._wait_for(moving.news)
+            kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
+            if moved is not None and moved < self.settings.tol and pace.phase == "late" and not pace.cools:
+                self.stopped_by = "tol"
+                cooling = (at for at in range(self._next_pace, len(paces)) if paces[at].cools)
+                self._next_pace = next(cooling, len(paces))
+            if self.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
+                self.crew.find_homes()
+                self._save(moving)
+            yield Snapshot(self.iteration, pace.phase, self._next_pace / len(paces), self.screen, kl, moved)
+        self._see(moving)
+
+    def _see(self, moving: descent.Shards) -> Any:
+        """The sampled points on the screen; KL and screen of the whole map."""
+        every = -(-self.partitions.rows // POINTS_LOOKED_AT)
+        overview, looks = moving.look(every)
+        mass = sum(one.mass for one in looks)
+        self.kl = sum(one.logarithms for one in looks) + mass * float(np.log(overview.normalizer))
+        self.screen = Screen.around(overview.bounds, self.settings.resolution, self.settings.aspect)
+        placed = self.screen.place(np.concatenate([one.sampled for one in looks]))
+        self._seen_at = self.iteration
+        return placed
+
+    def _look(self, moving: descent.Shards) -> tuple[float, float]:
+        placed = self._see(moving)
+        moved = median_move(self._last_look, placed)
+        self._last_look = placed
+        self.history.looks.append((self.iteration, self.kl, moved))
+        return self.kl, moved
+
+    def _placed(self) -> tuple[list[Any], list[Any]]:
+        """Positions and pixels of each partition; futures."""
+        if self.shards is None:
+            raise RuntimeError("the run has not reached its descent yet: there is no map to take")
+        if self._seen_at != self.iteration:
+            self._see(self.shards)
+        partitions = self.partitions
+        home = result.bring_home(self.crew, self.shards, partitions.first_rows, partitions.counts)
+        return home, [self.crew.task("result", result.place, one, self.screen) for one in home]
+
+    def write(self, paths: list[str], wanted: Any, targets: list[str], about: dict[str, Any]) -> int:
+        """The map of each file of the input into a file of its own, on the workers; returns the rows written."""
+        from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
+
+        about = about | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
+        about["unit_per_pixel"] = list(self.screen.unit_per_pixel) if self.screen else None
+        resolution = self.settings.resolution
+        written = [
+            self.crew.task("write", write_part, placed, path, wanted, target, resolution, about)
+            for placed, path, target in zip(self._placed()[1], paths, targets, strict=True)
+        ]
+        return int(sum(self.crew.client.gather(written)))
+
+    def map(self) -> DistributedMap:
+        """With its points on the workers."""
+        home, placed = self._placed()
+        partitions = self.partitions
+        return DistributedMap(
+            positions=as_dask_array(home, partitions.counts, np.float32),
+            placed=as_dask_array(placed, partitions.counts, np.float32),
+            screen=self.screen,  # type: ignore[arg-type]
+            perplexity=self.perplexity,
+            kl_divergence=self.kl,
+            iterations=self.iteration,
+            stopped_by=self.stopped_by,
+            timings=dict(self.timings),
+            history=self.history,
+        )
+
+
+def as_dask_array(parts: Sequence[Any], counts: Sequence[int], dtype: Any) -> Any:
+    import dask.array as da  # noqa: PLC0415 - an extra
+
+    blocks = [da.from_delayed(part, shape=(count, 2), dtype=dtype) for part, count in zip(parts, counts, strict=True)]
+    return da.concatenate(blocks, axis=0)

@@ -1,0 +1,133 @@
+"""A coarse partition of space: cells around centers, cells in shards, points sent where they belong.
+
+A point lives in one shard. It visits all shards that own one of the cells nearest to it, so that a shard finds the
+neighbors of its points among its own and its visitors, without asking anybody.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import MiniBatchKMeans
+
+from pixelsne.arrays import Points
+from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.sized import Sized
+
+CELLS_A_SHARD = 32
+MOST_CELLS = 4096
+SAMPLE_A_CELL = 100
+# A point visits the owners of so many of the cells nearest to it.
+CELLS_VISITED = 8
+PAIRS_AT_ONCE = 4_000_000  # points and cells
+
+
+@dataclass(frozen=True)
+class Cells(Sized):
+    centers: Points  # (cells, d)
+    owners: NDArray[np.int32]  # (cells) the shard
+
+
+@dataclass(frozen=True)
+class Travelers(Sized):
+    """Points on their way from a partition to a shard."""
+
+    rows: NDArray[np.int64]  # of the input
+    owners: NDArray[np.int32]  # the shards they live in
+    points: Points
+
+
+@dataclass(frozen=True)
+class Residents(Sized):
+    """The points of a shard: its own first, then its visitors."""
+
+    shard: int
+    own: int  # how many
+    rows: NDArray[np.int64]  # of the input, (own + visitors)
+    owners: NDArray[np.int32]
+    points: Points
+
+
+def sample(points: Points, share: float, seed: int, number: int) -> Points:
+    count = int(np.ceil(share * len(points)))
+    rows = np.random.default_rng([seed, number]).permutation(len(points))[:count]
+    return points[np.sort(rows)]
+
+
+def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
+    sampled = np.concatenate(samples)
+    count = min(CELLS_A_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
+    model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
+    centers = model.cluster_centers_.astype(np.float32)
+    weights = np.bincount(model.labels_, minlength=count).astype(np.float64)
+    owners = np.empty(count, dtype=np.int32)
+    divide(centers, weights, np.arange(count), 0, shards, owners)
+    return Cells(centers, owners)
+
+
+def divide(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
+    """Halves the cells along their longest direction, by weight, until there is a part for each shard."""
+    if shards == 1:
+        owners[members] = first
+        return
+    centered = centers[members].astype(np.float64) - centers[members].mean(axis=0)
+    along = centered @ np.linalg.svd(centered, full_matrices=False)[2][0]
+    order = members[np.argsort(along, kind="stable")]
+    left = shards // 2
+    filled = np.cumsum(weights[order]) / max(weights[order].sum(), 1.0)
+    cut = int(np.clip(np.searchsorted(filled, left / shards) + 1, left, len(order) - (shards - left)))
+    divide(centers, weights, order[:cut], first, left, owners)
+    divide(centers, weights, order[cut:], first + left, shards - left, owners)
+
+
+def nearest_cells(points: Points, cells: Cells) -> Any:
+    """(n, CELLS_VISITED) nearest first."""
+    count = min(CELLS_VISITED, len(cells.centers))
+    halves = 0.5 * np.einsum("ij,ij->i", cells.centers, cells.centers)
+    found = np.empty((len(points), count), dtype=np.int64)
+    rows = max(1, PAIRS_AT_ONCE // len(cells.centers))
+    for at in range(0, len(points), rows):
+        rough = halves - points[at : at + rows] @ cells.centers.T
+        near = np.argpartition(rough, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(rough, near, axis=1), axis=1, kind="stable")
+        found[at : at + rows] = np.take_along_axis(near, order, axis=1)
+    return found
+
+
+def route(points: Points, cells: Cells, first_row: int, shards: int) -> list[Travelers]:
+    """For each shard, those that live there and those that visit it."""
+    visited = cells.owners[nearest_cells(points, cells)]
+    owners, rows = visited[:, 0].astype(np.int32), first_row + np.arange(len(points))
+    sent = []
+    for shard in range(shards):
+        chosen = np.flatnonzero((visited == shard).any(axis=1))
+        sent.append(Travelers(rows[chosen], owners[chosen], points[chosen]))
+    return sent
+
+
+def take(parts: list[Any], place: int) -> Any:
+    return parts[place]
+
+
+def settle(arrived: list[Travelers], shard: int) -> Residents:
+    rows = np.concatenate([part.rows for part in arrived])
+    owners = np.concatenate([part.owners for part in arrived])
+    points = np.concatenate([part.points for part in arrived])
+    order = np.argsort(owners != shard, kind="stable")
+    own = int(np.count_nonzero(owners == shard))
+    return Residents(shard, own, rows[order], owners[order], np.ascontiguousarray(points[order]))
+
+
+def partition(crew: Crew, points: Sequence[Any], first_rows: Sequence[int], n: int, seed: int) -> list[Any]:
+    """From partitions of n points to the residents of each shard, all futures."""
+    share = min(1.0, min(CELLS_A_SHARD * crew.shards, MOST_CELLS) * SAMPLE_A_CELL / n)
+    samples = [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
+    cells = crew.task("partition", make_cells, samples, crew.shards, seed)
+    sent = [
+        crew.task("partition", route, part, cells, first, crew.shards)
+        for part, first in zip(points, first_rows, strict=True)
+    ]
+    arrived = [[crew.task("partition", take, one, shard) for one in sent] for shard in range(crew.shards)]
+    return crew.each("partition", settle, arrived, range(crew.shards))

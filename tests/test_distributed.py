@@ -1,0 +1,269 @@
+"""Maps on a real cluster of processes, some of which are killed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client, LocalCluster
+
+from pixelsne import PixelSNE, quality
+from pixelsne.distributed import embed, start, start_files
+from pixelsne.distributed.files import expand
+from pixelsne.distributed.memory import worker_bytes
+from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
+from pixelsne.files.errors import FileError
+from pixelsne.files.source import Wanted
+
+# Dask's own: sockets and files that its processes close late, and what it tells of killed workers.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+WORKERS = 2
+SETTINGS = {"random_state": 0, "perplexity": 12, "max_iter": 60}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+        cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None)
+        with cluster, Client(cluster) as connected:
+            yield connected
+
+
+@pytest.fixture
+def whole_client(client):
+    """After kills of other tests. A worker that is killed while it starts takes its keeper along."""
+    client.cluster.scale(WORKERS)
+    client.wait_for_workers(WORKERS, timeout=60)
+    return client
+
+
+@pytest.fixture(scope="module")
+def points():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 10, 3000)
+    return (rng.normal(0, 3, (10, 25))[kinds] + rng.normal(size=(3000, 25))).astype(np.float32), kinds
+
+
+@pytest.fixture(scope="module")
+def undisturbed(client, points):
+    client.wait_for_workers(WORKERS, timeout=60)
+    return embed(da.from_array(points[0], chunks=(700, -1)), client, PixelSNE(**SETTINGS)).compute()
+
+
+def chunked(points):
+    return da.from_array(points[0], chunks=(700, -1))
+
+
+def kill_one(client):
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+
+def test_as_good_as_the_local_map(whole_client, digits):
+    values, labels = digits
+    model = PixelSNE(random_state=0, perplexity=20)
+    local = model.fit(values)
+    made = embed(da.from_array(values, chunks=(500, -1)), whole_client, model)
+    assert made.kl_divergence == pytest.approx(local.kl_divergence_, rel=0.02)
+    placed = made.compute()
+    assert placed.shape == (1797, 2)
+    assert (placed >= 0).all()
+    assert (placed < 1024).all()
+    ours, theirs = (quality.neighborhood_precision(values, one, 10) for one in (placed, local.embedding_))
+    assert ours == pytest.approx(theirs, rel=0.03)
+    assert quality.knn_accuracy(placed, labels, 10) > 0.97
+
+
+def test_the_same_bits_from_run_to_run(whole_client, points, undisturbed):
+    assert np.array_equal(embed(chunked(points), whole_client, PixelSNE(**SETTINGS)).compute(), undisturbed)
+
+
+def test_partitions_keep_their_rows(whole_client, points, undisturbed):
+    """Other partitions, the same rows: the same points side by side on both maps."""
+    made = embed(da.from_array(points[0], chunks=(450, 10)), whole_client, PixelSNE(**SETTINGS))
+    assert made.placed.chunks[0] == (450,) * 6 + (300,)
+    accuracy = [quality.knn_accuracy(one, points[1], 5) for one in (made.compute(), undisturbed)]
+    assert accuracy[0] == pytest.approx(accuracy[1], abs=0.02)
+
+
+@pytest.mark.usefixtures("whole_client")
+def test_the_estimator_takes_dask_arrays(points, undisturbed):
+    model = PixelSNE(**SETTINGS).fit(chunked(points))
+    assert isinstance(model.embedding_, da.Array)
+    assert np.array_equal(model.embedding_.compute(), undisturbed)
+    assert np.array_equal(model.pixels_.compute(), undisturbed.astype(np.int32))
+    assert model.n_iter_ == 60
+    with pytest.raises(ValueError, match="on a cluster"):
+        model.transform(points[0])
+
+
+def test_data_frames(whole_client, points, undisturbed):
+    frames = pytest.importorskip("dask.dataframe")
+    import pandas as pd  # noqa: PLC0415
+
+    frame = pd.DataFrame(points[0], columns=[f"c{k}" for k in range(25)])
+    made = embed(frames.from_pandas(frame, chunksize=700, sort=False), whole_client, PixelSNE(**SETTINGS))
+    assert made.compute().shape == undisturbed.shape
+
+
+def test_few_tasks_and_small_results(whole_client, points, monkeypatch):
+    run = start(chunked(points), whole_client, PixelSNE(**SETTINGS))
+    seen, gather = [], whole_client.gather
+
+    def watched(futures, **more):
+        found = gather(futures, **more)
+        seen.extend(one.__sizeof__() for one in (found if isinstance(found, list) else [found]))
+        return found
+
+    monkeypatch.setattr(whole_client, "gather", watched)
+    tasks = {snapshot.iteration: run.crew.tasks for snapshot in run.snapshots()}
+    assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 a worker in an iteration, and waiting for it
+    assert max(seen) <= 4 * 1024 * 1024  # the lattice of pixels
+
+
+@pytest.mark.parametrize("when", ["reduce", "neighbors", "affinities", "early", "late"])
+def test_a_worker_killed_in_any_stage(whole_client, points, undisturbed, tmp_path, when):
+    killed = []
+
+    def kill(snapshot):
+        if not killed and snapshot.phase == when and (when in {"early", "late"} or snapshot.fraction > 0):
+            killed.append(snapshot.iteration)
+            kill_one(whole_client)
+
+    made = embed(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path / "run", callback=kill)
+    assert np.array_equal(made.compute(), undisturbed)
+    assert killed
+
+
+def test_a_killed_worker_without_a_checkpoint(whole_client, points, undisturbed):
+    killed = []
+
+    def kill(snapshot):
+        if not killed and snapshot.iteration == 30:
+            killed.append(1)
+            kill_one(whole_client)
+
+    made = embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=kill)
+    assert np.array_equal(made.compute(), undisturbed)
+
+
+def test_a_client_that_went_away_goes_on(whole_client, points, undisturbed, tmp_path):
+    iterations = []
+    stop_at = ITERATIONS_BETWEEN_CHECKPOINTS + 5
+    run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
+    for snapshot in run.snapshots():
+        if snapshot.iteration == stop_at:
+            break
+    del run
+    made = embed(
+        chunked(points),
+        whole_client,
+        PixelSNE(**SETTINGS),
+        checkpoint=tmp_path,
+        callback=lambda snapshot: iterations.append(snapshot.iteration) and False,
+    )
+    assert iterations[0] == ITERATIONS_BETWEEN_CHECKPOINTS + 1
+    assert np.array_equal(made.compute(), undisturbed)
+
+
+def test_a_folder_of_another_run_is_refused(whole_client, points, tmp_path):
+    run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
+    for snapshot in run.snapshots():
+        if snapshot.iteration > ITERATIONS_BETWEEN_CHECKPOINTS:
+            break
+    with pytest.raises(FileError, match="perplexity"):
+        embed(chunked(points), whole_client, PixelSNE(**SETTINGS | {"perplexity": 9}), checkpoint=tmp_path)
+    other = da.from_array(points[0] + 1, chunks=(700, -1))
+    with pytest.raises(FileError, match="values"):
+        embed(other, whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
+
+
+def test_a_callback_stops_and_keeps_the_map(whole_client, points):
+    made = embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=lambda one: one.iteration in {0, 40})
+    assert made.stopped_by == "callback"
+    assert made.iterations == 40
+    placed = made.compute()
+    assert np.allclose(placed.min(axis=0), 0, atol=0.01)  # it fills the screen as it is then
+    assert (placed.max(axis=0) > 1023).all()
+    assert len(np.unique(placed, axis=0)) > 2900
+
+
+def test_errors_on_workers_reach_the_user(whole_client, points):
+    broken = points[0].copy()
+    broken[1500, 3] = np.nan
+    with pytest.raises(ValueError, match="partition 2, row 100: NaN"):
+        embed(da.from_array(broken, chunks=(700, -1)), whole_client, PixelSNE(**SETTINGS))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"metric": "manhattan"}, {"repulsion": "exact"}, {"neighbors": "vp-tree"}, {"init": np.zeros((3000, 2))}],
+)
+def test_what_one_machine_can_do_only_is_refused(whole_client, points, changes):
+    with pytest.raises(ValueError, match="|".join(changes)):
+        embed(chunked(points), whole_client, PixelSNE(**SETTINGS | changes))
+
+
+def test_a_cluster_too_small_is_told_before_it_starts(whole_client, points, monkeypatch):
+    info = whole_client.scheduler_info(n_workers=-1)
+    small = {address: worker | {"memory_limit": 100_000_000} for address, worker in info["workers"].items()}
+    monkeypatch.setattr(whole_client, "scheduler_info", lambda **_: info | {"workers": small})
+    with pytest.raises(MemoryError, match=r"needs about 0\.\d GB on each of 2 workers.*0\.1 GB"):
+        start(chunked(points), whole_client, PixelSNE(**SETTINGS))
+
+
+def test_more_workers_need_less_each():
+    needs = [worker_bytes(100_000_000, 50, 90, workers, 4096) for workers in (16, 64, 256)]
+    assert needs[0] > 2 * needs[1] > 4 * needs[2]
+
+
+def test_from_the_command_line(points, tmp_path):
+    values, kinds = points
+    (tmp_path / "parts").mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(values)), 3)):
+        vectors = pa.FixedSizeListArray.from_arrays(values[rows].ravel(), values.shape[1])
+        table = pa.table({"vector": vectors, "kind": kinds[rows], "row": rows})
+        pq.write_table(table, tmp_path / "parts" / f"part-{number}.parquet")
+    command = [sys.executable, "-m", "pixelsne", "embed", f"{tmp_path}/parts/*.parquet", "-o", f"{tmp_path}/map"]
+    options = ["--columns", "vector", "--label", "kind", "--cluster", "local", "--perplexity", "12", "--max-iter", "60"]
+    finished = subprocess.run([*command, *options, "--json"], capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    assert '"rows": 3000' in finished.stdout
+    table = pq.read_table(tmp_path / "map")
+    assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "row"]
+    assert sorted(path.name for path in (tmp_path / "map").iterdir()) == [f"part-{k}.parquet" for k in range(3)]
+    placed = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
+    assert quality.knn_accuracy(placed, table["kind"].to_numpy(), 5) > 0.95
+    again = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert again.returncode == 2
+    assert "is a directory" in again.stderr  # a map of many files goes into a new one
+
+
+def test_files_with_other_columns_are_told(whole_client, points, tmp_path):
+    for number, width in enumerate((5, 6)):
+        table = pa.table({f"c{k}": points[0][:100, k] for k in range(width)})
+        pq.write_table(table, tmp_path / f"part-{number}.parquet")
+    with pytest.raises(FileError, match=r"part-1.*other columns.*6 and 5"):
+        start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), Wanted())
+
+
+def test_a_pattern_without_files_is_told(tmp_path):
+    with pytest.raises(FileError, match="matches no file"):
+        expand(f"{tmp_path}/*.parquet")
+
+
+def test_what_needs_one_machine_is_refused_on_the_command_line(tmp_path):
+    command = [sys.executable, "-m", "pixelsne", "embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local"]
+    finished = subprocess.run([*command, "--plot", "p.png"], capture_output=True, text=True, check=False)
+    assert finished.returncode == 2
+    assert "--plot needs the map in one place" in finished.stderr
