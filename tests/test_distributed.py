@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import dask
 import dask.array as da
@@ -11,9 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
 from pixelsne import PixelSNE, quality
+from pixelsne.cli import main
+from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, start, start_files
 from pixelsne.distributed.files import expand
 from pixelsne.distributed.memory import worker_bytes
@@ -234,19 +235,19 @@ def test_from_the_command_line(points, tmp_path):
         vectors = pa.FixedSizeListArray.from_arrays(values[rows].ravel(), values.shape[1])
         table = pa.table({"vector": vectors, "kind": kinds[rows], "row": rows})
         pq.write_table(table, tmp_path / "parts" / f"part-{number}.parquet")
-    command = [sys.executable, "-m", "pixelsne", "embed", f"{tmp_path}/parts/*.parquet", "-o", f"{tmp_path}/map"]
+    command = ["embed", f"{tmp_path}/parts/*.parquet", "-o", f"{tmp_path}/map"]
     options = ["--columns", "vector", "--label", "kind", "--cluster", "local", "--perplexity", "12", "--max-iter", "60"]
-    finished = subprocess.run([*command, *options, "--json"], capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
-    assert '"rows": 3000' in finished.stdout
+    finished = CliRunner().invoke(main, [*command, *options, "--json"])
+    assert finished.exit_code == 0, finished.output
+    assert '"rows": 3000' in finished.output
     table = pq.read_table(tmp_path / "map")
     assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "row"]
     assert sorted(path.name for path in (tmp_path / "map").iterdir()) == [f"part-{k}.parquet" for k in range(3)]
     placed = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
     assert quality.knn_accuracy(placed, table["kind"].to_numpy(), 5) > 0.95
-    again = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-    assert again.returncode == 2
-    assert "is a directory" in again.stderr  # a map of many files goes into a new one
+    again = CliRunner().invoke(main, [*command, *options])
+    assert again.exit_code == 2
+    assert "is a directory" in again.output  # a map of many files goes into a new one
 
 
 def test_files_with_other_columns_are_told(whole_client, points, tmp_path):
@@ -263,7 +264,24 @@ def test_a_pattern_without_files_is_told(tmp_path):
 
 
 def test_what_needs_one_machine_is_refused_on_the_command_line(tmp_path):
-    command = [sys.executable, "-m", "pixelsne", "embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local"]
-    finished = subprocess.run([*command, "--plot", "p.png"], capture_output=True, text=True, check=False)
-    assert finished.returncode == 2
-    assert "--plot needs the map in one place" in finished.stderr
+    command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local"]
+    finished = CliRunner().invoke(main, [*command, "--plot", "p.png"])
+    assert finished.exit_code == 2
+    assert "--plot needs the map in one place" in finished.output
+
+
+def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.commands.cluster.SECONDS_TO_CONNECT", 1)
+    command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "tcp://127.0.0.1:9"]
+    finished = CliRunner().invoke(main, command)
+    assert finished.exit_code == 1
+    assert "127.0.0.1:9" in finished.output
+
+
+def test_files_of_one_name_do_not_overwrite_each_other():
+    assert targets_of("s3://bucket/map/", ["a/x.parquet", "a/y.csv"]) == [
+        "s3://bucket/map/x.parquet",
+        "s3://bucket/map/y.parquet",
+    ]
+    numbered = targets_of("/map", ["a/part.parquet", "b/part.parquet"])
+    assert numbered == ["/map/part-0.parquet", "/map/part-1.parquet"]

@@ -20,6 +20,9 @@ Given = dict[str, Any]
 ONE_MACHINE = {"picture": "--plot", "html": "--html", "model_path": "--model", "resume": "--resume"}
 
 
+SECONDS_TO_CONNECT = 30
+
+
 @contextmanager
 def clients(given: Given) -> Iterator[Any]:
     """Of the cluster at an address, or of one of our own that ends with the run."""
@@ -28,7 +31,11 @@ def clients(given: Given) -> Iterator[Any]:
     except ImportError:
         raise click.UsageError("--cluster needs Dask: pip install 'pixelsne[distributed]'") from None
     if given["cluster"] != "local":
-        with Client(given["cluster"], timeout=30) as client:
+        try:
+            client = Client(given["cluster"], timeout=SECONDS_TO_CONNECT)
+        except (OSError, TimeoutError):
+            raise click.ClickException(f"no scheduler answers at {given['cluster']}") from None
+        with client:
             yield client
         return
     with LocalCluster(n_workers=given["workers"], threads_per_worker=1) as cluster, Client(cluster) as client:
