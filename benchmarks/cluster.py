@@ -7,6 +7,7 @@ quality of the second with 1, 2 and 4 workers; memory of each worker.
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import dask.array as da
@@ -34,6 +35,12 @@ def local(path: str, n: int | None) -> dict[str, Any]:
     return {"total, s": clock.seconds, **model.timings_, "peak memory, GB": memory, **judged}
 
 
+def resident_memory() -> float:
+    """Gigabytes of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 2**20
+
+
 class Memory:
     """The most that any worker of a cluster held, asked for four times a second."""
 
@@ -44,8 +51,7 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(0.25):
-            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
-            self.most = max([self.most, *(worker["metrics"]["memory"] / 2**30 for worker in workers)])
+            self.most = max([self.most, *self._client.run(resident_memory).values()])
 
     def stop(self) -> float:
         self._stop.set()

@@ -216,9 +216,7 @@ def test_what_one_machine_can_do_only_is_refused(whole_client, points, changes):
 
 
 def test_a_cluster_too_small_is_told_before_it_starts(whole_client, points, monkeypatch):
-    info = whole_client.scheduler_info(n_workers=-1)
-    small = {address: worker | {"memory_limit": 100_000_000} for address, worker in info["workers"].items()}
-    monkeypatch.setattr(whole_client, "scheduler_info", lambda **_: info | {"workers": small})
+    monkeypatch.setattr("pixelsne.distributed.memory.memory_limit", lambda: 100_000_000)
     with pytest.raises(MemoryError, match=r"needs about 0\.\d GB on each of 2 workers.*0\.1 GB"):
         start(chunked(points), whole_client, PixelSNE(**SETTINGS))
 

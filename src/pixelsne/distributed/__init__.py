@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
-from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.crew import Crew, workers_of
 from pixelsne.distributed.files import partitions_of_files
 from pixelsne.distributed.memory import check_workers
 from pixelsne.distributed.pipeline import DistributedRun, Partitions
@@ -72,7 +72,7 @@ def start_files(
 def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
     """A shard for each worker, or as many as a run had that goes on."""
     before = None if checkpoint is None else shards_of(checkpoint)
-    return Crew(client, before or len(client.scheduler_info(n_workers=-1)["workers"]))
+    return Crew(client, before or len(workers_of(client)))
 
 
 def begin(

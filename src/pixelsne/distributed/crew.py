@@ -19,6 +19,11 @@ def threads_here() -> int:
         return 1
 
 
+def workers_of(client: Any) -> list[str]:
+    """Their addresses. (What the client itself remembers of them is cut short now and then.)"""
+    return sorted(client.nthreads())
+
+
 class Crew:
     """Submits tasks under names that the dashboard can group, each shard's near the shard's data."""
 
@@ -32,7 +37,7 @@ class Crew:
 
     def find_homes(self) -> None:
         """Which worker each shard should be at; anew when workers came or went."""
-        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        workers = workers_of(self.client)
         if not workers:
             raise RuntimeError("the cluster has no workers")
         homes = [home if home in workers else "" for home in self._homes] or [""] * self.shards

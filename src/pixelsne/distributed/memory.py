@@ -30,11 +30,16 @@ def worker_bytes(rows: int, columns: int, k: int, shards: int, nodes: int) -> in
     return int(OF_A_PROCESS + max(partition, search + kernels, assemble, descend))
 
 
+def memory_limit(dask_worker: Any) -> int | None:
+    """Of the worker this runs on; None: it has none."""
+    limit: int | None = dask_worker.memory_manager.memory_limit
+    return limit
+
+
 def check_workers(client: Any, rows: int, columns: int, k: int, shards: int, nodes: int) -> int:
     """Bytes a worker needs; MemoryError if the smallest has less."""
     needed = worker_bytes(rows, columns, k, shards, nodes)
-    limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
-    smallest = min((limit for limit in limits if limit), default=0)
+    smallest = min((limit for limit in client.run(memory_limit).values() if limit), default=0)
     if smallest and needed > smallest:
         enough = shards
         while worker_bytes(rows, columns, k, enough, nodes) > smallest and enough < rows:
