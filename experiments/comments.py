@@ -37,7 +37,7 @@ TIMES = """\
 ABLATION = """\
 The first table is the paper's Table 2: what Sec. 4.4's integer arithmetic saves. Ours is measured in the tree alone, the only part it changes, on a tree written as the paper describes it (nodes, one point after the other, double precision, `-O2`): [literal_tree.cpp](../experiments/literal_tree.cpp). *Control* is the same difference for a tree of points, in which nothing but `x * x` for `pow(x, 2)` and a product for a division by two is exchanged; compilers do both by themselves, so it shows how far a gain may be chance. The second table switches the paper's ideas one by one on the same maps: of every 100 iterations of a PixelSNE-RP run the map in the middle stands for all, and of three evaluations the fastest counts. *To the point*: leaves of one point and centers of mass (D-Quadtree). *To the pixel*: leaves of one pixel and cell midpoints (P-Quadtree), *rebuilt* in every iteration or *one-time*, when nodes are kept and only their counts begin anew; *arrays* is one-time construction taken to its end, a count for each cell of each level, without nodes. The last two lines are our core's trees.
 
-- **The paper's ratio is here, too**: on MNIST a tree of points that is rebuilt takes 2.2 times as long as a pixel tree whose cells are all there from the start, as counts in arrays (865 and 399 s; the paper's Coord: 2.3).
+- **The paper's ratio is here, too**: on MNIST a tree of points that is rebuilt takes more than twice as long as a pixel tree whose cells are all there from the start, as counts in arrays (the paper's Coord: 2.3).
 - **Bounded depth** alone saves little where nearly every point has a pixel of its own, as 70,000 have on a million pixels, and more on 512 by 512. **One-time construction** pays if cells need no nodes: then a tree is small, and nothing is allocated or followed. With nodes that are kept, it costs more than it saves, since kept nodes lie where earlier maps left them, and empty ones are met again and again.
 - **Integer arithmetic**: what it gains is about what the control gains, so we cannot tell it from chance. The paper has 4 to 5 % of the total.
 - **Why our core's two trees are equally fast.** Both are one algorithm that allocates nothing: a sort by interleaved bits and one pass that lays out the occupied cells in the order of the walk, several points walking at once in the lanes of a vector. That is more than ten times as fast as either literal tree. What the paper saved, it does not spend in the first place; four fifths of what is left is the walk itself, which is as long in both trees as long as points have pixels of their own, and attraction, a third of an iteration, knows no tree: [tree_profile.md](../benchmarks/results/tree_profile.md) has building and walking apart. At a million points on 512 by 512 pixels, where pixels hold many points, the core's pixel tree is 1.4 to 1.8 times as fast as its tree of points."""
@@ -60,7 +60,7 @@ its descent should grow as n; a tree of points grows as n log n. Exponents are f
 points on; below, what does not depend on n weighs in."""
 
 RESOLUTION = """\
-The paper finds PixelSNE slower with larger r, and still twice as fast as BH-SNE at r = 4096. Here it becomes slower, too, since there are more levels to walk; that BH-SNE is no slower is explained under the ablation. BH-SNE does not know r; it has the affinities of PixelSNE-RP."""
+The paper finds PixelSNE slower with larger r, since there are more levels to walk, and still twice as fast as BH-SNE at r = 4096; why the two are closer here is explained under the ablation. BH-SNE does not know r; it has the affinities of PixelSNE-RP."""
 
 QUALITY = """\
 The paper's curves have no numbers; it shows precision for 20News and MNIST and accuracy for the others, and says that PixelSNE-RP is about as good as BH-SNE or better. Here the two agree within one percent in accuracy and within three in precision from k = 10 on; for the very nearest neighbors the midpoints of cells cost PixelSNE a few percent of precision. Where BH-SNE's own search would take hours, it has the affinities of PixelSNE-RP. Above 20,000 points, 10,000 are sampled and compared with all."""
@@ -75,9 +75,7 @@ The program the authors published differs from the paper, as far as we could tel
 - Leaves that hold the point itself, or lie within two pixels of it, are left out of its force and of the normalizer: \
 see precision and cost above.
 - The criterion compares a cell's side, not its diagonal, with the distance, and does not square it; so do we.
-- The rate of 200 leaves out the gradient's factor 4, so it is 50 here.
-- On this reference machine it took 190 s (P) and 550 s (Coord) for MNIST at perplexity 50 and r = 1024, and ended at a \
-KL of 3.13."""
+- The rate of 200 leaves out the gradient's factor 4, so it is 50 here."""
 
 CUT = """\
 - BH-SNE and PixelSNE-VP with their own search beyond 100,000 points: the paper needs 9 to 12 hours for that on Yelp. BH-SNE has the affinities of PixelSNE-RP there, and in the figures against n (beyond 50,000) and r.

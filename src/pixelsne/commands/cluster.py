@@ -16,9 +16,8 @@ from pixelsne.files.model import parameters_to_keep
 
 Given = dict[str, Any]
 
-# What needs the whole map in one place; `pixelsne plot` draws it later.
+# What needs the whole map in one place.
 ONE_MACHINE = {"picture": "--plot", "html": "--html", "model_path": "--model", "resume": "--resume"}
-
 
 SECONDS_TO_CONNECT = 30
 
@@ -34,7 +33,7 @@ def clients(given: Given) -> Iterator[Any]:
         try:
             client = Client(given["cluster"], timeout=SECONDS_TO_CONNECT)
         except (OSError, TimeoutError):
-            raise click.ClickException(f"no scheduler answers at {given['cluster']}") from None
+            raise RuntimeError(f"no scheduler answers at {given['cluster']}") from None
         with client:
             yield client
         return

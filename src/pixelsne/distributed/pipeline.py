@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,18 +120,13 @@ class DistributedRun:
         del points, reduction
         yield from self._timed("partition", self._wait("neighbors", residents))
         pairs = affinities.distribute_affinities(
-            crew, residents, self.neighbor_count, partitions.rows, self._calibrated()
+            crew, residents, self.neighbor_count, partitions.rows, replace(settings, perplexity=self.perplexity)
         )
         searched, rows = [one for one, _ in pairs], [two for _, two in pairs]
         del residents, pairs
         yield from self._timed("neighbors", self._wait("neighbors", searched))
         yield from self._timed("affinities", self._wait("affinities", rows))
         return searched, rows
-
-    def _calibrated(self) -> Settings:
-        from dataclasses import replace  # noqa: PLC0415
-
-        return replace(self.settings, perplexity=self.perplexity)
 
     def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
         """Snapshots until all are there; what went wrong on a worker is raised here."""
@@ -213,12 +208,13 @@ class DistributedRun:
         """The map of each file of the input into a file of its own, on the workers; returns the rows written."""
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
+        parts = self._placed()[1]  # looks at the map, if it has moved since the last look
         about = about | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
         about["unit_per_pixel"] = list(self.screen.unit_per_pixel) if self.screen else None
         resolution = self.settings.resolution
         written = [
             self.crew.task("write", write_part, placed, path, wanted, target, resolution, about)
-            for placed, path, target in zip(self._placed()[1], paths, targets, strict=True)
+            for placed, path, target in zip(parts, paths, targets, strict=True)
         ]
         return int(sum(self.crew.client.gather(written)))
 
