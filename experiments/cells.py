@@ -35,7 +35,7 @@ class Cell:
     n: int | None = None  # rows at random; None: all
     subset: int = 0  # which rows
     threads: int = 1
-    kind: str = "run"  # of KINDS: a run; the cost at its start; the paper's trees along a run
+    kind: str = "run"  # of KINDS: a run; the cost at its start; the paper's trees along a run; an iteration's parts
 
     def key(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -135,7 +135,13 @@ def trees(cell: Cell) -> Result:
     return ablation.trees(cell)
 
 
-KINDS = {"run": run, "start": start, "trees": trees}
+def parts(cell: Cell) -> Result:
+    from experiments import parts  # noqa: PLC0415 - imports this module
+
+    return parts.parts(cell)
+
+
+KINDS = {"run": run, "start": start, "trees": trees, "parts": parts}
 
 
 def main() -> None:

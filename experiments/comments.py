@@ -59,6 +59,9 @@ The paper's figure has no numbers to compare with. With r fixed, PixelSNE's tree
 its descent should grow as n; a tree of points grows as n log n. Exponents are fitted to Coord or Total from 20,000 \
 points on; below, what does not depend on n weighs in."""
 
+PARTS = """\
+The parts by themselves, one thread, on finished maps of our defaults."""
+
 RESOLUTION = """\
 The paper finds PixelSNE slower with larger r, since there are more levels to walk, and still twice as fast as BH-SNE at r = 4096; why the two are closer here is explained under the ablation. BH-SNE does not know r; it has the affinities of PixelSNE-RP."""
 

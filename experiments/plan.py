@@ -107,6 +107,19 @@ def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
                     yield Cell(data, method, RESOLUTION["newsagg"], seed, n)
 
 
+def parts(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    """Of an iteration, against the number of items."""
+    data = largest(sizes)
+    for n in scale.sizes:
+        if n <= sizes.get(data, POINTS[data]):
+            yield Cell(data, "pixelsne-rp", RESOLUTION["newsagg"], 0, n, kind="parts")
+
+
+def size_and_parts(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
+    yield from size(scale, sizes)
+    yield from parts(scale, sizes)
+
+
 def largest(sizes: dict[str, int]) -> str:
     """NewsAgg if all of it is there, else the set with the most rows."""
     if sizes.get("newsagg", 0) >= max(FULL.sizes):
@@ -147,7 +160,7 @@ EXPERIMENTS: dict[str, Callable[[Scale, dict[str, int]], Iterator[Cell]]] = {
     "improvements": improvements,
     "quality-by-resolution": quality_by_resolution,
     "cost": cost,
-    "size": size,
+    "size": size_and_parts,
     "resolution": resolution,
     "quality": quality,
     "maps": maps,

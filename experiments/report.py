@@ -44,6 +44,8 @@ def write_report(path: Path, kept: Kept, scale: Scale) -> None:
         tables.by_size(kept, scale, sizes),
         picture(pictures / "size.png", figures.draw_sizes, kept, scale, sizes),
         comments.SIZE,
+        tables.parts_by_size(kept, scale, sizes),
+        comments.PARTS,
         "## Time against the resolution (Figure 3)",
         tables.by_sides(kept, scale, sizes),
         picture(pictures / "resolution.png", figures.draw_sides, kept, scale, sizes),

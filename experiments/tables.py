@@ -227,6 +227,19 @@ def by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
     return table(rows) if rows else "Not run."
 
 
+def parts_by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
+    """Milliseconds of an iteration's parts."""
+    found = {cell.n: gather(kept, [cell], kind="parts") for cell in plan.parts(scale, sizes)}
+    measured = {n: results[0]["part seconds"] for n, results in found.items() if n and results}
+    rows = []
+    for name in dict.fromkeys(name for one in measured.values() for name in one):
+        cells = {f"{n:,}": f"{1000 * one[name]:.1f}" for n, one in measured.items()}
+        power = fitted([(n, [one[name]]) for n, one in measured.items()])
+        told = NOT_RUN if power is None else f"{power[0]:.2f} ({power[1]:,} to {power[2]:,})"
+        rows.append({"milliseconds of one evaluation": name, **cells, "exponent": told})
+    return table(rows) if rows else "Not run."
+
+
 def by_sides(kept: Kept, scale: Scale, sizes: Sizes) -> str:
     cells = list(plan.resolution(scale, sizes))
     rows = []

@@ -1,0 +1,65 @@
+"""What an iteration spends on its parts, against the number of points, on finished maps.
+
+A run's own time has more in it: with a fixed learning rate, maps of more points unfold more slowly, and what a tree
+costs depends on how far a map has come.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from experiments.ablation import seconds_of
+from experiments.cells import Cell, Result
+from experiments.data.catalog import open_prepared
+from experiments.methods import METHODS
+from pixelsne import _core
+from pixelsne.affinities import joint_affinities
+from pixelsne.arrays import Positions
+from pixelsne.neighbors import find_neighbors
+from pixelsne.repulsion import repel_by_barnes_hut, repel_by_pixel_field, repel_by_pixel_tree
+from pixelsne.settings import Settings, check_settings
+
+SIDES = (512, 2048)  # a screen with far fewer pixels than points, and one with more
+
+PULL_AS_GIVEN = "pull, points as they come"
+PULL_IN_ORDER = "pull, near points together"
+
+
+def parts(cell: Cell) -> Result:
+    """Seconds of one evaluation each."""
+    points = open_prepared(cell.data, cell.n, subset=cell.subset).points
+    model = METHODS["ours"].model(cell.resolution, cell.seed, cell.threads).fit(points)
+    positions, screen = np.ascontiguousarray(model.positions_), model.screen_
+    spent = {}
+    for side in SIDES:
+        settings = settings_for(cell, side)
+        smaller = type(screen).around(_core.bounds(positions, 1), settings.resolution, settings.aspect)
+        spent[f"tree to the pixel, r = {side}"] = seconds_of(repel_by_pixel_tree(settings), positions, smaller)
+    spent["tree to the point"] = seconds_of(repel_by_barnes_hut(settings), positions, screen)
+    spent["pixel field"] = seconds_of(repel_by_pixel_field(settings), positions, screen)
+    for name, reorder in ((PULL_AS_GIVEN, False), (PULL_IN_ORDER, True)):
+        spent[name] = seconds_of(pulling(points, settings, reorder=reorder), positions, screen)
+    return {"part seconds": spent, "points": len(points)}
+
+
+def settings_for(cell: Cell, side: int) -> Settings:
+    model = METHODS["pixelsne-rp"].model(side, cell.seed, cell.threads)
+    return check_settings(model.get_params(deep=False), cell.seed)
+
+
+def pulling(points: Any, settings: Settings, *, reorder: bool) -> Callable[..., float]:
+    """The pull along P, as if it were a repulsion, so that it is timed alike."""
+    k = int(3 * max(settings.perplexity))
+    neighbors = find_neighbors(points, k, "clusters", settings.seed, settings.threads, reorder=reorder)
+    joint = joint_affinities(neighbors, settings.perplexity, settings.threads)
+    attraction = _core.Attraction(joint.offsets, joint.columns, joint.values)
+    moved: list[Positions] = []  # the map in the order of the affinities, made once
+
+    def pull(positions: Positions, _screen: Any, force: Positions) -> float:
+        if not moved:
+            moved.append(positions if neighbors.order is None else positions[neighbors.order])
+        attraction.forces(moved[0], force, settings.threads)
+        return 0.0
+
+    return pull
