@@ -55,15 +55,21 @@ The cost is the KL divergence of each map over its own sparse P of perplexity 50
 Its PixelSNE at r = 512 has a lower cost than at larger r. Probably that is the normalizer: the published program takes it from the tree, which leaves out pairs within two pixels. Left out of ours (last column), they lower the cost by about as much at r = 512 and by nothing at 4096. With an exact normalizer the cost hardly depends on r. With centers of mass instead of the paper's midpoints PixelSNE's cost is BH-SNE's."""
 
 SIZE = """\
-The paper's figure has no numbers to compare with. With r fixed, PixelSNE's tree cannot grow deeper than the pixel, so \
-its descent should grow as n; a tree of points grows as n log n. Exponents are fitted to Coord or Total from 20,000 \
-points on; below, what does not depend on n weighs in."""
+The paper's figure has no numbers to compare with. Exponents are fitted to Coord or Total from 20,000 points on; below, \
+what does not depend on n weighs in. Our defaults' descent is linear. PixelSNE-RP's whole descent is not yet, at these \
+sizes and this r, for three reasons that its parts show below: the screen still has more pixels than there are points, \
+so that the tree grows deeper with n, though less than BH-SNE's; the pull reads positions of neighbors, which stop to \
+fit the caches; and with the paper's fixed learning rate, maps of more points take longer to form clusters, within \
+which the tree is cheap."""
 
 PARTS = """\
-The parts by themselves, one thread, on finished maps of our defaults."""
+The parts by themselves, one thread, on finished maps of our defaults. Where pixels are few (r = 512) the tree to the \
+pixel is as linear as the paper says, and the tree to the point is not. The pull has the same number of edges a point \
+at any n: what grows is the time to fetch them from memory, more so when neighbors are far apart in it (our defaults put \
+near points together)."""
 
 RESOLUTION = """\
-The paper finds PixelSNE slower with larger r, since there are more levels to walk, and still twice as fast as BH-SNE at r = 4096; why the two are closer here is explained under the ablation. BH-SNE does not know r; it has the affinities of PixelSNE-RP."""
+The paper finds PixelSNE slower with larger r, since there are more levels to walk, and still twice as fast as BH-SNE at r = 4096; It grows with r here, too; why the two are closer is explained under the ablation. BH-SNE does not know r; it has the affinities of PixelSNE-RP."""
 
 QUALITY = """\
 The paper's curves have no numbers; it shows precision for 20News and MNIST and accuracy for the others, and says that PixelSNE-RP is about as good as BH-SNE or better. Here the two agree within one percent in accuracy and within three in precision from k = 10 on; for the very nearest neighbors the midpoints of cells cost PixelSNE a few percent of precision. Where BH-SNE's own search would take hours, it has the affinities of PixelSNE-RP. Above 20,000 points, 10,000 are sampled and compared with all."""

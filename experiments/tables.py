@@ -11,6 +11,7 @@ from experiments.cells import Cell, Result
 from experiments.data.catalog import TITLES
 from experiments.kept import Kept
 from experiments.methods import METHODS
+from experiments.parts import PULL_IN_ORDER
 from experiments.plan import Scale
 
 Sizes = dict[str, int]
@@ -230,7 +231,7 @@ def by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
 def parts_by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
     """Milliseconds of an iteration's parts."""
     found = {cell.n: gather(kept, [cell], kind="parts") for cell in plan.parts(scale, sizes)}
-    measured = {n: results[0]["part seconds"] for n, results in found.items() if n and results}
+    measured = {n: with_sums(results[0]["part seconds"]) for n, results in found.items() if n and results}
     rows = []
     for name in dict.fromkeys(name for one in measured.values() for name in one):
         cells = {f"{n:,}": f"{1000 * one[name]:.1f}" for n, one in measured.items()}
@@ -238,6 +239,12 @@ def parts_by_size(kept: Kept, scale: Scale, sizes: Sizes) -> str:
         told = NOT_RUN if power is None else f"{power[0]:.2f} ({power[1]:,} to {power[2]:,})"
         rows.append({"milliseconds of one evaluation": name, **cells, "exponent": told})
     return table(rows) if rows else "Not run."
+
+
+def with_sums(parts: dict[str, float]) -> dict[str, float]:
+    """And what a tree and the pull take together, points in an order of nearness."""
+    trees = [name for name in parts if name.startswith("tree")]
+    return parts | {f"{name}, and the pull, near": parts[name] + parts[PULL_IN_ORDER] for name in trees}
 
 
 def by_sides(kept: Kept, scale: Scale, sizes: Sizes) -> str:

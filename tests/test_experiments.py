@@ -256,6 +256,7 @@ def test_trees_sizes_and_pictures(small):
     assert "failed" not in done.output
     text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
     assert re.search(r"to the pixel, one-time arrays, integers \| \d", text)
+    assert re.search(r"pull, near points together \| \d", text)
     for picture in ("size", "resolution", "maps", "headlines"):
         assert f"![{picture}](paper/{picture}.png)" in text
         assert (cache / "quick" / "paper" / f"{picture}.png").stat().st_size > 10_000
