@@ -5,13 +5,14 @@ quality of the second with 1, 2 and 4 workers; memory of each worker.
 """
 
 import sys
-import threading
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import delayed
 from distributed import Client, LocalCluster
 
 from judge import Judge
@@ -21,6 +22,7 @@ from pixelsne.distributed import start
 
 PARTITIONS = 8
 ITERATIONS_WATCHED = (150, 200)
+TASKS = ("tell", "deposit", "convolve", "advance")
 MEGABYTE = 2**20
 
 
@@ -32,40 +34,26 @@ def local(path: str, n: int | None) -> dict[str, Any]:
         model.fit(points)
     memory = peak_memory()
     judged = Judge(points, labels, 30.0, 2).judge(model.positions_)
-    return {"total, s": clock.seconds, **model.timings_, "peak memory, GB": memory, **judged}
+    return {"total, s": clock.seconds, "iterations": model.n_iter_, **model.timings_, "peak memory, GB": memory, **judged}
 
 
-def resident_memory() -> float:
-    """Gigabytes of this process."""
+def highest_memory() -> float:
+    """Gigabytes this process has used at most; runs on the workers, which do not have these files."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 2**20
-
-
-class Memory:
-    """The most that any worker of a cluster held, asked for four times a second."""
-
-    def __init__(self, client: Client) -> None:
-        self._client, self._stop, self.most = client, threading.Event(), 0.0
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def _watch(self) -> None:
-        while not self._stop.wait(0.25):
-            self.most = max([self.most, *self._client.run(resident_memory).values()])
-
-    def stop(self) -> float:
-        self._stop.set()
-        self._thread.join()
-        return self.most
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
 
 
 def parts_of(stream: list[dict[str, Any]], seconds: float, workers: int) -> dict[str, float]:
     """Milliseconds of an iteration, for a worker: what it computed, what it waited for from others, what is left."""
     spent = {"compute": 0.0, "transfer": 0.0}
+    named = dict.fromkeys(TASKS, 0.0)
     for task in stream:
+        name = task["key"].split("-")[0]
         for part in task["startstops"]:
             if part["action"] in spent:
                 spent[part["action"]] += part["stop"] - part["start"]
+            if part["action"] == "compute" and name in named:
+                named[name] += part["stop"] - part["start"]
     iterations = ITERATIONS_WATCHED[1] - ITERATIONS_WATCHED[0]
     each = {name: 1000 * total / workers / iterations for name, total in spent.items()}
     whole = 1000 * seconds / iterations
@@ -76,21 +64,39 @@ def parts_of(stream: list[dict[str, Any]], seconds: float, workers: int) -> dict
         "transfer, ms": each["transfer"],
         "scheduling and waiting, ms": whole - sum(each.values()),
         "tasks a worker and iteration": tasks,
+        **{f"{name}, ms in all": 1000 * total / iterations for name, total in named.items()},
     }
+
+
+def read_rows(path: str, begin: int, end: int) -> np.ndarray:
+    return np.array(np.load(path, mmap_mode="r")[begin:end])
+
+
+def array_on_disk(points: np.ndarray, folder: str) -> da.Array:
+    """As users have it: in partitions that the workers read for themselves."""
+    path, size = str(Path(folder) / "points.npy"), -(-len(points) // PARTITIONS)
+    np.save(path, points)
+    parts = []
+    for begin in range(0, len(points), size):
+        end = min(begin + size, len(points))
+        read = delayed(read_rows)(path, begin, end)
+        parts.append(da.from_delayed(read, shape=(end - begin, points.shape[1]), dtype=points.dtype))
+    return da.concatenate(parts)
 
 
 def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str, Any]:
     """In a process of its own."""
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
-    with cluster, Client(cluster) as client:
-        array = da.from_array(points, chunks=(-(-len(points) // PARTITIONS), -1)).persist()
-        memory = Memory(client)
+    with tempfile.TemporaryDirectory() as folder, cluster, Client(cluster) as client:
+        array = array_on_disk(points, folder)
         with Clock() as clock:
             run, parts = follow(array, client, workers)
-        most = memory.stop()
         made = run.map()
         shares = client.gather([client.submit(describe, share) for share in run.shards.shares])
-        judged = Judge(points, labels, 30.0, 2).judge(made.positions.compute())
+        positions = made.positions.compute()
+        most = max(client.run(highest_memory).values())
+        lattice = client.submit(describe_field, run.shards.field()).result()
+    judged = Judge(points, labels, 30.0, 2).judge(positions)
     return {
         "total, s": clock.seconds,
         **run.timings,
@@ -98,6 +104,9 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
         "peak memory of a worker, GB": most,
         "largest shard / mean": max(share[0] for share in shares) * workers / len(points),
         "halo / own": sum(share[1] for share in shares) / len(points),
+        "lattice": lattice,
+        "iterations": made.iterations,
+        "edges a point": sum(share[3] for share in shares) / len(points),
         "edges within a shard": sum(share[2] for share in shares) / sum(share[3] for share in shares),
         "given, MB": sum(share[4] for share in shares) * 4 / MEGABYTE / workers,
         **judged,
@@ -105,7 +114,7 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
 
 
 def follow(array: da.Array, client: Client, workers: int) -> tuple[Any, dict[str, float]]:
-    run = start(array, client, PixelSNE(random_state=0, tol=0))
+    run = start(array, client, PixelSNE(random_state=0))
     parts: dict[str, float] = {}
     watching: Any = None
     for snapshot in run.snapshots():
@@ -125,10 +134,20 @@ def describe(share: Any) -> tuple[int, int, int, int, int]:
     return own, len(share.rows.halo_rows), within, len(share.rows.columns), len(share.given.rows)
 
 
+def describe_field(field: Any) -> str:
+    return f"{field.lattice[3]} x {field.lattice[4]}"
+
+
 def child(kind: str, path: str, workers: int, n: int | None) -> dict[str, Any]:
     if kind == "local":
         return local(path, n)
     return on_cluster(*load_points(path, n), workers)
+
+
+def turned(runs: Rows) -> Rows:
+    """A row for each figure, a column for each run."""
+    figures = dict.fromkeys(name for run in runs for name in run if name != "run")
+    return [{"figure": name} | {run["run"]: run.get(name, "") for run in runs} for name in figures]
 
 
 def main(large: str, small: str, n: int | None) -> None:
@@ -143,11 +162,8 @@ def main(large: str, small: str, n: int | None) -> None:
             found["memory / local"] = found["peak memory of a worker, GB"] / ours["peak memory, GB"]
             rows.append({"run": f"{workers} workers", **found})
             print(rows[-1], flush=True)
-        save(
-            f"cluster_{source_name(path)}",
-            f"Workers of one thread each against the local run, {source_name(path)}",
-            rows,
-        )
+        title = f"Workers of one thread each against the local run, {source_name(path)}"
+        save(f"cluster_{source_name(path)}", title, turned(rows), runs=rows)
 
 
 if __name__ == "__main__":

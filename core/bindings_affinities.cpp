@@ -27,22 +27,51 @@ Matrix<float> conditional_affinities(const Matrix<const float>& distances, const
     return conditional;
 }
 
-std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>> joint_affinities(
-    const Matrix<const std::int32_t>& indices, const Matrix<const float>& conditional, ProgressToken& token,
-    int threads) {
+using JointArrays = std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<float>>;
+
+void require_kernels(const Matrix<const std::int32_t>& indices, const Matrix<const float>& conditional) {
     require(indices.shape(0) == conditional.shape(0) && indices.shape(1) == conditional.shape(1),
             "indices and conditional: the same shape");
     require(indices.shape(0) >= 1 && indices.shape(1) >= 1, "indices: at least one row and one column");
+}
+
+JointArrays as_arrays(JointAffinities joint, std::size_t n) {
+    const auto count = static_cast<std::size_t>(joint.offsets[n]);
+    return {owned(std::move(joint.offsets), n + 1), owned(std::move(joint.columns), count),
+            owned(std::move(joint.values), count)};
+}
+
+JointArrays joint_affinities(const Matrix<const std::int32_t>& indices, const Matrix<const float>& conditional,
+                             ProgressToken& token, int threads) {
+    require_kernels(indices, conditional);
     require_columns_below(indices.data(), indices.size(), indices.shape(0), "indices: between 0 and n - 1");
     JointAffinities joint;
     {
         Unlocked unlocked;
         joint = symmetrize(view(indices), view(conditional), threads, token);
     }
-    const std::size_t n = indices.shape(0);
-    const auto count = static_cast<std::size_t>(joint.offsets[n]);
-    return {owned(std::move(joint.offsets), n + 1), owned(std::move(joint.columns), count),
-            owned(std::move(joint.values), count)};
+    return as_arrays(std::move(joint), indices.shape(0));
+}
+
+// known: how many points `indices` and `sources` number, those elsewhere included; points: how many P has in all.
+JointArrays joint_affinities_of_part(const Matrix<const std::int32_t>& indices, const Matrix<const float>& conditional,
+                                     const Vector<const std::int32_t>& sources,
+                                     const Vector<const std::int32_t>& targets, const Vector<const float>& values,
+                                     std::size_t known, std::size_t points, ProgressToken& token, int threads) {
+    require_kernels(indices, conditional);
+    require(known >= indices.shape(0) && points >= indices.shape(0), "known, points: at least the number of rows");
+    require_columns_below(indices.data(), indices.size(), known, "indices: between 0 and known - 1");
+    require(sources.shape(0) == targets.shape(0) && sources.shape(0) == values.shape(0),
+            "sources, targets and values: equally long");
+    require_columns_below(sources.data(), sources.size(), known, "sources: between 0 and known - 1");
+    require_columns_below(targets.data(), targets.size(), indices.shape(0), "targets: between 0 and n - 1");
+    const Arrivals arrived{sources.data(), targets.data(), values.data(), sources.shape(0)};
+    JointAffinities joint;
+    {
+        Unlocked unlocked;
+        joint = symmetrize_part(view(indices), view(conditional), arrived, points, threads, token);
+    }
+    return as_arrays(std::move(joint), indices.shape(0));
 }
 
 Matrix<float> project(const Matrix<const float>& rows, const Matrix<const float>& directions, int threads) {
@@ -73,6 +102,9 @@ void bind_affinities(nb::module_& module) {
                "token"_a, "threads"_a);
     module.def("joint_affinities", &joint_affinities, "indices"_a.noconvert(), "conditional"_a.noconvert(), "token"_a,
                "threads"_a);
+    module.def("joint_affinities_of_part", &joint_affinities_of_part, "indices"_a.noconvert(),
+               "conditional"_a.noconvert(), "sources"_a.noconvert(), "targets"_a.noconvert(), "values"_a.noconvert(),
+               "known"_a, "points"_a, "token"_a, "threads"_a);
     module.def("project_rows", &project, "rows"_a.noconvert(), "directions"_a.noconvert(), "threads"_a);
     module.def("place_new_points", &place_points_on, "placed"_a.noconvert(), "neighbors"_a.noconvert(),
                "affinities"_a.noconvert(), "token"_a, "threads"_a);

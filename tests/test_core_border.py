@@ -23,6 +23,15 @@ def csr(n=10, columns=None):
     ]
 
 
+def joint_affinities_of_part(**changes):
+    arguments = {
+        "indices": np.zeros((10, 3), dtype=np.int32), "conditional": POINTS, "sources": np.full(2, 11, dtype=np.int32),
+        "targets": np.zeros(2, dtype=np.int32), "values": np.ones(2, dtype=np.float32), "known": 12, "points": 20,
+        "token": TOKEN, "threads": 1,
+    }  # fmt: skip
+    return _core.joint_affinities_of_part(**{**arguments, **changes})
+
+
 def pixel_tree(**changes):
     arguments = {
         "positions": MAP, "origin": (0.0, 0.0), "unit_per_pixel": (1.0, 1.0), "resolution": (8, 8), "theta": 0.5,
@@ -63,6 +72,14 @@ def pixel_tree(**changes):
         lambda: _core.joint_affinities(np.full((10, 3), 10, dtype=np.int32), POINTS, TOKEN, 1),
         lambda: _core.joint_affinities(np.full((10, 3), -1, dtype=np.int32), POINTS, TOKEN, 1),
         lambda: _core.joint_affinities(np.zeros((9, 3), dtype=np.int32), POINTS, TOKEN, 1),
+        lambda: joint_affinities_of_part(indices=np.full((10, 3), 12, dtype=np.int32)),
+        lambda: joint_affinities_of_part(indices=np.zeros((9, 3), dtype=np.int32)),
+        lambda: joint_affinities_of_part(sources=np.full(2, 12, dtype=np.int32)),
+        lambda: joint_affinities_of_part(sources=np.full(2, -1, dtype=np.int32)),
+        lambda: joint_affinities_of_part(sources=np.full(3, 11, dtype=np.int32)),
+        lambda: joint_affinities_of_part(targets=np.full(2, 10, dtype=np.int32)),
+        lambda: joint_affinities_of_part(known=9),
+        lambda: joint_affinities_of_part(points=9),
         lambda: _core.Attraction(*csr(columns=np.full(10, 10, dtype=np.int32))),
         lambda: _core.Attraction(*csr(columns=np.full(10, -1, dtype=np.int32))),
         lambda: _core.Attraction(*csr(columns=np.zeros(9, dtype=np.int32))),

@@ -9,7 +9,7 @@ from scipy import sparse
 from pixelsne import _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.distributed import affinities, checkpoint, descent, files, halo, reduce, result, shards, sized
-from pixelsne.distributed.initial_positions import initial_positions
+from pixelsne.distributed.initial_positions import find_axes, start_positions
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
@@ -187,9 +187,10 @@ class TestReduce:
 
 class TestPartition:
     def settle(self, groups, count):
-        parts = np.array_split(groups, 3)
+        crew, parts = Here(count), np.array_split(groups, 3)
         first = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
-        return shards.partition(Here(count), parts, first, len(groups), 0)
+        samples = shards.draw_samples(crew, parts, len(groups), 0)
+        return shards.partition(crew, parts, samples, first, 0)
 
     @pytest.mark.parametrize("count", [1, 2, 3, 5])
     def test_every_point_lives_in_one_shard(self, groups, count):
@@ -214,11 +215,11 @@ class TestPartition:
 def prepare(groups, count, k=30):
     crew, settings = Here(count), settings_of(perplexity=10)
     residents = TestPartition().settle(groups, count)
-    pairs = affinities.distribute_affinities(crew, residents, k, len(groups), settings)
-    rows = [two for _, two in pairs]
+    axes = find_axes(crew, np.array_split(groups, 3), [groups], "pca")
+    searched, rows = affinities.distribute_affinities(crew, residents, axes, k, len(groups), settings)
     given, sources = halo.link(crew, rows)
     shares = crew.each("halo", descent.make_share, rows, given, sources)
-    return crew, [one for one, _ in pairs], shares
+    return crew, searched, shares
 
 
 def as_matrix(shares, n):
@@ -285,7 +286,7 @@ class TestDescent:
 
     def begin(self, groups, count):
         crew, searched, shares = prepare(groups, count)
-        stands = [descent.begin(one) for one in initial_positions(crew, searched, "pca", 0)]
+        stands = [descent.begin(one) for one in searched]
         return descent.Shards(crew, shares, stands, self.PLAN)
 
     def whole(self, moving, n=4000):
@@ -306,7 +307,24 @@ class TestDescent:
         expected = local_positions(groups, "pca", 0)
         assert np.allclose(found, expected, atol=1e-7)
 
-    @pytest.mark.parametrize("count", [1, 2, 3])
+    def test_a_start_ruled_by_outliers_is_the_local_one(self, groups):
+        values = groups.copy()
+        values[:3] *= 1e4
+        axes = find_axes(Here(3), np.array_split(values, 3), [values], "pca")
+        expected = local_positions(values, "pca", 0)
+        assert np.allclose(start_positions(values, axes, 0), expected, atol=1e-7)
+        assert np.abs(expected).max() < 6e-4  # nobody is far out
+
+    def test_a_flat_start_gets_noise(self):
+        values = np.zeros((50, 3), dtype=np.float32)
+        values[:, 1] = np.arange(50)
+        axes = find_axes(Here(1), [values], [values], "pca")
+        start = start_positions(values, axes, 0)
+        assert axes.flat == [False, True]
+        assert np.ptp(start[:, 1]) > 0
+        assert np.allclose(start, local_positions(values, "pca", 0), atol=1e-7)
+
+    @pytest.mark.parametrize("count", [1, 2, 3, 20])
     def test_an_iteration_is_the_local_one(self, groups, count):
         moving = self.begin(groups, count)
         before = self.whole(moving)
@@ -384,11 +402,13 @@ def test_neighbors_of_a_shard_are_never_the_point_itself(groups):
 def test_joint_affinities_agree_on_what_is_local(clusters):
     """One shard is the local run."""
     crew = Here(1)
-    residents = shards.partition(crew, [clusters], [0], len(clusters), 0)
-    ((_, rows),) = affinities.distribute_affinities(crew, residents, 30, len(clusters), settings_of(perplexity=10))
+    residents = shards.partition(crew, [clusters], [clusters], [0], 0)
+    settings = settings_of(perplexity=10, init="random")
+    _, (rows,) = affinities.distribute_affinities(crew, residents, None, 30, len(clusters), settings)
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)
-    assert len(rows.columns) == len(local.columns)
-    assert rows.values.sum() == pytest.approx(local.values.sum(), rel=1e-5)
+    assert np.array_equal(rows.offsets, local.offsets)
+    assert np.array_equal(rows.columns, local.columns)
+    assert np.array_equal(rows.values, local.values)
 
 
 class TestFiles:
@@ -416,7 +436,7 @@ class TestFiles:
         source, wanted = str(tmp_path / "part.parquet"), Wanted(label="name")
         block = files.read_values(source, wanted, 4)
         assert np.allclose(block.values, values)
-        assert files.shape_of(block) == (20, 3, ("a", "b", "c"))
+        assert files.shape_of(block) == (20, 3, ("a", "b", "c"), 4)
         placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
         target = str(tmp_path / "map" / "part.parquet")
         assert files.write_part(placed, source, wanted, target, (64, 64), {"seed": 0}) == 20

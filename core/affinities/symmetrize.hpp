@@ -1,6 +1,7 @@
 // From conditional to joint affinities: P = (C + C^T) / 2n, as sparse rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "../array_view.hpp"
@@ -20,5 +21,18 @@ struct JointAffinities {
 // only. p_ij and p_ji have the same bits.
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token);
+
+// Edges from points that are elsewhere to points that are here.
+struct Arrivals {
+    const std::int32_t* sources = nullptr;  // numbers from n on; rows get them as they come
+    const std::int32_t* targets = nullptr;  // below n
+    const float* values = nullptr;
+    std::size_t count = 0;
+};
+
+// The same for n points of so many in all: entries of `indices` from n on are points elsewhere, whose own rows are made
+// there; `arrived` has their edges to the points here, none twice.
+JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                                const Arrivals& arrived, std::size_t points, int threads, ProgressToken& token);
 
 }  // namespace pixelsne

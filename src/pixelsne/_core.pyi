@@ -75,6 +75,19 @@ def joint_affinities(
     indices: Indices, conditional: Floats, token: ProgressToken, threads: int
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
+# Rows of n points of `points` in all; indices and sources from n on stand for those elsewhere, below `known`.
+def joint_affinities_of_part(
+    indices: Indices,
+    conditional: Floats,
+    sources: Indices,
+    targets: Indices,
+    values: Floats,
+    known: int,
+    points: int,
+    token: ProgressToken,
+    threads: int,
+) -> tuple[NDArray[np.int64], Indices, Floats]: ...
+
 class Attraction:
     # columns stand for the first `points` positions, 0: as many as there are rows
     def __init__(self, offsets: NDArray[np.int64], columns: Indices, values: Floats, points: int = 0) -> None: ...

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
 from pixelsne.distributed.crew import Crew, workers_of
 from pixelsne.distributed.files import partitions_of_files
-from pixelsne.distributed.memory import check_workers
+from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.pipeline import DistributedRun, Partitions
 from pixelsne.distributed.reduce import digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
@@ -82,7 +82,8 @@ def begin(
     run = DistributedRun(partitions, crew, settings)
     crew.shards = min(crew.shards, max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     width = min(partitions.columns, settings.n_pca or partitions.columns)
-    check_workers(crew.client, partitions.rows, width, run.neighbor_count, crew.shards, MOST_NODES)
+    load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
+    check_workers(crew.client, load, crew.shards)
     if checkpoint is not None:
         prints = crew.join("read", join_digests, [crew.task("read", digest, block) for block in partitions.blocks])
         identity = identity_of(partitions.rows, partitions.columns, str(prints.result()), crew.shards, settings)
@@ -117,4 +118,5 @@ def partitions_of(values: Any, crew: Crew) -> Partitions:
     array = array.rechunk({1: -1})
     parts = crew.client.compute(array.to_delayed().ravel().tolist())
     blocks = [crew.task("read", read_block, part, number) for number, part in enumerate(parts)]
-    return Partitions(blocks, [int(count) for count in array.chunks[0]], int(array.shape[1]))
+    columns = int(array.shape[1])
+    return Partitions(blocks, [int(count) for count in array.chunks[0]], columns, columns * array.dtype.itemsize)
