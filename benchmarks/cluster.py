@@ -116,14 +116,12 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
 def follow(array: da.Array, client: Client, workers: int) -> tuple[Any, dict[str, float]]:
     run = start(array, client, PixelSNE(random_state=0))
     parts: dict[str, float] = {}
-    watching: Any = None
+    client.get_task_stream()  # from now on it is kept
     for snapshot in run.snapshots():
         if snapshot.iteration == ITERATIONS_WATCHED[0]:
-            watching, began = client.get_task_stream(), time.perf_counter()
-            watching.__enter__()
+            began, moment = time.perf_counter(), time.time()
         if snapshot.iteration == ITERATIONS_WATCHED[1]:
-            watching.__exit__(None, None, None)
-            parts = parts_of(watching.data, time.perf_counter() - began, workers)
+            parts = parts_of(client.get_task_stream(start=moment), time.perf_counter() - began, workers)
     return run, parts
 
 

@@ -32,6 +32,15 @@ def joint_affinities_of_part(**changes):
     return _core.joint_affinities_of_part(**{**arguments, **changes})
 
 
+def decode_positions(**changes):
+    arguments = {
+        "coding": (0.0, 0.0, 1.0, 1.0), "numbers": np.zeros((4, 2), dtype=np.uint16),
+        "chosen": np.zeros(2, dtype=np.int32), "center": (0.0, 0.0), "to": np.zeros((2, 2), dtype=np.float32),
+        "threads": 1,
+    }  # fmt: skip
+    return _core.decode_positions(**{**arguments, **changes})
+
+
 def pixel_tree(**changes):
     arguments = {
         "positions": MAP, "origin": (0.0, 0.0), "unit_per_pixel": (1.0, 1.0), "resolution": (8, 8), "theta": 0.5,
@@ -98,6 +107,14 @@ def pixel_tree(**changes):
         lambda: pixel_tree(unit_per_pixel=(float("nan"), 1.0)),
         lambda: pixel_tree(center="middle"),
         lambda: pixel_tree(push=MAP[:5].copy()),
+        lambda: _core.encode_positions(MAP, np.full(2, 10, dtype=np.int32), 1),
+        lambda: _core.encode_positions(MAP, np.full(2, -1, dtype=np.int32), 1),
+        lambda: decode_positions(numbers=np.zeros((4, 3), dtype=np.uint16)),
+        lambda: decode_positions(numbers=np.zeros((0, 2), dtype=np.uint16)),
+        lambda: decode_positions(chosen=np.full(2, 4, dtype=np.int32)),
+        lambda: decode_positions(to=np.zeros((3, 2), dtype=np.float32)),
+        lambda: _core.sum_positions(POINTS, 1),
+        lambda: _core.center_positions(MAP, (0.0, 0.0), MAP[:5].copy(), 1),
         lambda: _core.bounds(POINTS, 1),
         lambda: _core.step(*[MAP.copy() for _ in range(4)], MAP[:5].copy(), 1.0, 1.0, 1.0, 0.5, 5.0, 1),
         lambda: _core.step(*[MAP.copy() for _ in range(5)], 1.0, 0.0, 1.0, 0.5, 5.0, 1),

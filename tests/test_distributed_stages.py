@@ -269,16 +269,40 @@ class TestHalo:
             assert np.array_equal(share.rows.rows[share.given.places], share.given.rows)
 
     def test_coordinates_travel_within_half_a_step(self, random):
-        positions = random.normal(0, 50, (1000, 2)).astype(np.float32)
-        coded = halo.encode(positions)
-        assert coded.steps.dtype == np.uint16
-        found = halo.decode(coded, np.arange(1000))
-        assert (np.abs(found - positions) <= 0.51 * coded.step).all()
-        assert (coded.step < 1.1 * np.ptp(positions, axis=0) / 65_535).all()
+        positions = random.normal(0, 50, (20_000, 2)).astype(np.float32)
+        chosen = random.permutation(20_000)[:15_000].astype(np.int32)
+        coded = halo.encode(positions, chosen, 2)
+        step = np.array(coded.coding[2:])
+        assert coded.numbers.dtype == np.uint16
+        assert np.allclose(coded.coding[:2], positions[chosen].min(axis=0))
+        assert np.allclose(step, np.ptp(positions[chosen], axis=0) / 65_535, rtol=1e-6)
+        found = np.empty((15_000, 2), dtype=np.float32)
+        halo.decode(coded, np.arange(15_000, dtype=np.int32), (0.0, 0.0), found, 2)
+        assert (np.abs(found - positions[chosen]) <= 0.51 * step).all()
 
-    @pytest.mark.parametrize("positions", [np.zeros((0, 2), np.float32), np.full((3, 2), 7, np.float32)])
-    def test_none_and_equal_ones(self, positions):
-        assert np.array_equal(halo.decode(halo.encode(positions), np.arange(len(positions))), positions)
+    def test_some_of_what_travels_is_taken_and_centered(self, random):
+        positions = random.normal(0, 50, (500, 2)).astype(np.float32)
+        coded, chosen = halo.encode(positions, np.arange(500, dtype=np.int32), 1), np.array([7, 3, 3], dtype=np.int32)
+        found = np.empty((3, 2), dtype=np.float32)
+        halo.decode(coded, chosen, (10.0, -2.0), found, 1)
+        low, step = np.array(coded.coding[:2]), np.array(coded.coding[2:])
+        assert np.allclose(found, low + step * coded.numbers[chosen] - [10.0, -2.0], atol=1e-5)
+
+    @pytest.mark.parametrize("chosen", [0, 3])
+    def test_none_and_equal_ones(self, chosen):
+        positions, rows = np.full((3, 2), 7, np.float32), np.arange(chosen, dtype=np.int32)
+        found = np.empty((chosen, 2), dtype=np.float32)
+        halo.decode(halo.encode(positions, rows, 1), rows, (0.0, 0.0), found, 1)
+        assert np.array_equal(found, positions[:chosen])
+
+    def test_the_same_bits_at_any_thread_count(self, random):
+        positions = random.normal(3, 50, (30_000, 2)).astype(np.float32)
+        sums = {_core.sum_positions(positions, threads) for threads in (1, 2, 7)}
+        assert len(sums) == 1
+        assert np.allclose(sums.pop(), positions.sum(axis=0, dtype=np.float64))
+        moved = np.empty_like(positions)
+        _core.center_positions(positions, (1.5, -2.0), moved, 2)
+        assert np.array_equal(moved, (positions - np.array([1.5, -2.0])).astype(np.float32))
 
 
 class TestDescent:
@@ -369,9 +393,16 @@ class TestDescent:
 
     def test_sixteen_bits_of_the_halo_are_enough(self, groups, monkeypatch):
         """The same run with coordinates that travel as they are."""
+
+
+        def copy_to(coded, chosen, center, to, _threads):
+            to[:] = coded.numbers[chosen] - center
+
         costs = []
-        for encode in (halo.encode, lambda positions: halo.Coded(np.zeros(2), np.ones(2), positions)):
-            monkeypatch.setattr(descent, "encode", encode)
+        for exact in (False, True):
+            if exact:
+                monkeypatch.setattr(descent, "encode", lambda positions, chosen, _: halo.Coded((), positions[chosen]))
+                monkeypatch.setattr(descent, "decode", copy_to)
             moving = self.begin(groups, 3)
             for exaggeration, rate in ((12.0, 300.0), (1.0, 2000.0)):
                 for _ in range(60):
@@ -380,9 +411,7 @@ class TestDescent:
         assert costs[0] == pytest.approx(costs[1], rel=0.005)
 
     def test_an_exploded_map_is_told(self):
-        news = descent.News(
-            2, np.zeros(2), np.array([0.0, 0.0, np.inf, 1.0]), halo.encode(np.zeros((0, 2), np.float32))
-        )
+        news = descent.News(2, (0.0, 0.0), (0.0, 0.0, np.inf, 1.0), halo.Coded((), np.empty((0, 2), np.uint16)))
         with pytest.raises(FloatingPointError, match="exploded"):
             descent.bounds_of([news])
 

@@ -21,13 +21,8 @@ from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
 from pixelsne.distributed.affinities import Rows, Searched
 from pixelsne.distributed.crew import FAN_IN, Crew, threads_here
 from pixelsne.distributed.halo import Coded, Given, decode, encode
-from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.schedule import Pace
-
-
-def aligned(array: Any) -> Any:
-    """What came over the network may lie at any address."""
-    return np.require(array, None, ["C", "A"])
 
 
 @dataclass
@@ -67,8 +62,8 @@ class News(Sized):
     """What a shard tells the others."""
 
     count: int
-    sums: NDArray[np.float64]  # (2) of all coordinates
-    bounds: NDArray[np.float64]  # (4) low x, low y, high x, high y
+    sums: tuple[float, float]  # of all coordinates
+    bounds: "_core.Bounds"  # low x, low y, high x, high y
     coded: Coded  # of the points given
 
 
@@ -100,14 +95,19 @@ def make_share(rows: Rows, given: Given, sources: list[Any]) -> Share:
 
 
 def tell(share: Share, stand: Stand) -> News:
-    positions = stand.positions
-    bounds = np.array(_core.bounds(positions, 1))
-    return News(len(positions), positions.sum(axis=0, dtype=np.float64), bounds, encode(positions[share.given.places]))
+    positions, threads = aligned(stand.positions), threads_here()
+    return News(
+        len(positions),
+        _core.sum_positions(positions, threads),
+        _core.bounds(positions, threads),
+        encode(positions, aligned(share.given.places), threads),
+    )
 
 
-def center_of(news: Sequence[News]) -> Any:
-    """(2), the same bits at every shard."""
-    return np.sum([one.sums for one in news], axis=0) / sum(one.count for one in news)
+def center_of(news: Sequence[News]) -> tuple[float, float]:
+    """The same bits at every shard."""
+    count = sum(one.count for one in news)
+    return sum(one.sums[0] for one in news) / count, sum(one.sums[1] for one in news) / count
 
 
 def bounds_of(news: Sequence[News]) -> "_core.Bounds":
@@ -120,7 +120,8 @@ def bounds_of(news: Sequence[News]) -> "_core.Bounds":
 
 
 def centered(stand: Stand, news: Sequence[News]) -> Positions:
-    moved: Positions = (stand.positions - center_of(news)).astype(np.float32)
+    moved = np.empty_like(stand.positions)
+    _core.center_positions(aligned(stand.positions), center_of(news), moved, threads_here())
     return moved
 
 
@@ -136,7 +137,7 @@ class Desk:
 
     def _pull(self, share: Share, news: list[News]) -> Positions:
         pull = np.empty_like(self.positions)
-        share.attraction().forces(surroundings(share, self.positions, news), pull, self.threads)
+        share.attraction().forces(surroundings(share, self.positions, news, self.threads), pull, self.threads)
         return pull
 
     def attract_ahead(self) -> None:
@@ -186,11 +187,14 @@ def pass_on(field: Field) -> Field:
     return field
 
 
-def surroundings(share: Share, own: Positions, news: list[News]) -> Positions:
+def surroundings(share: Share, own: Positions, news: list[News], threads: int) -> Positions:
     """(own + halo, 2), centered."""
-    center = center_of(news)
-    halo = [decode(one.coded, places) - center for one, places in zip(news, share.sources, strict=True)]
-    return np.concatenate([own, *(part.astype(np.float32) for part in halo)])
+    ends = np.cumsum([len(own), *(len(places) for places in share.sources)])
+    whole, center = np.empty((ends[-1], 2), dtype=np.float32), center_of(news)
+    whole[: len(own)] = own
+    for one, places, begin, end in zip(news, share.sources, ends[:-1], ends[1:], strict=True):
+        decode(one.coded, places, center, whole[begin:end], threads)
+    return whole
 
 
 def advance(share: Share, stand: Stand, news: list[News], acting: Field, plan: Plan, pace: Pace) -> Stand:
@@ -227,8 +231,8 @@ class Look(Sized):
 
 
 def look(share: Share, stand: Stand, news: list[News], every: int) -> Look:
-    own = centered(stand, news)
-    logarithms, mass = share.attraction().divergence(surroundings(share, own, news), threads_here())
+    own, threads = centered(stand, news), threads_here()
+    logarithms, mass = share.attraction().divergence(surroundings(share, own, news, threads), threads)
     return Look(logarithms, mass, own[::every])
 
 

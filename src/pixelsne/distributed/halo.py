@@ -6,16 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelsne import _core
 from pixelsne.arrays import Positions
 from pixelsne.distributed.affinities import Rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.shards import take
-from pixelsne.distributed.sized import Sized
-
-# Steps of a coordinate between the smallest and the largest that travel together. A map of 300 units is then known
-# to a 400th of a unit, which no measure of quality notices (benchmarks/cluster.py).
-STEPS = 65_535
-
+from pixelsne.distributed.sized import Sized, aligned
 
 @dataclass(frozen=True)
 class Given(Sized):
@@ -27,24 +23,20 @@ class Given(Sized):
 
 @dataclass(frozen=True)
 class Coded(Sized):
-    """Positions on their way, relative to each other."""
+    """Positions on their way, in 16 bits a coordinate, relative to each other. A map of 300 units is then known to a
+    400th of a unit, which no measure of quality notices (a test compares)."""
 
-    low: NDArray[np.float64]  # (2)
-    step: NDArray[np.float64]  # (2)
-    steps: NDArray[np.uint16]  # (points, 2)
-
-
-def encode(positions: Positions) -> Coded:
-    if not len(positions):
-        return Coded(np.zeros(2), np.ones(2), np.empty((0, 2), dtype=np.uint16))
-    low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
-    step = np.where(high > low, (high - low) / STEPS, 1.0)
-    return Coded(low, step, np.rint((positions - low) / step).astype(np.uint16))
+    coding: "_core.Coding"
+    numbers: NDArray[np.uint16]  # (points, 2)
 
 
-def decode(coded: Coded, places: Any) -> Any:
-    """(places, 2) float64"""
-    return coded.low + coded.step * coded.steps[places]
+def encode(positions: Positions, chosen: Any, threads: int) -> Coded:
+    return Coded(*_core.encode_positions(positions, chosen, threads))
+
+
+def decode(coded: Coded, chosen: Any, center: tuple[float, float], to: Positions, threads: int) -> None:
+    """Writes the chosen ones, minus the center, to (chosen, 2)."""
+    _core.decode_positions(coded.coding, aligned(coded.numbers), aligned(chosen), center, to, threads)
 
 
 def wanted(rows: Rows, shards: int) -> list[Any]:
