@@ -99,10 +99,14 @@ def test_rows_of_a_part_are_those_of_the_whole(clusters, own):
     neighbors = find_neighbors(clusters, 30, "exact", 0, 2)
     n, conditional = len(clusters), conditional_affinities(neighbors.distances, [10.0], 2)
     own = min(own, n)
-    sources, ranks = np.nonzero(neighbors.indices[own:] < own)
-    sources += own
-    arrived = sources.astype(np.int32), neighbors.indices[sources, ranks], conditional[sources, ranks]
-    parts = neighbors.indices[:own].copy(), conditional[:own].copy(), *arrived
+    numbers = np.arange(n, dtype=np.int32)
+    arrived = []
+    for begin, end in ((own, (own + n) // 2), ((own + n) // 2, n)):  # from two places
+        sources, ranks = np.nonzero(neighbors.indices[begin:end] < own)
+        targets = neighbors.indices[begin:end][sources, ranks]
+        values = conditional[begin:end][sources, ranks]
+        arrived.append((numbers[begin:end].copy(), numbers[:own].copy(), sources.astype(np.int32), targets, values))
+    parts = neighbors.indices[:own].copy(), conditional[:own].copy(), arrived
     offsets, columns, values = _core.joint_affinities_of_part(*parts, n, n, _core.ProgressToken(), 2)
     found = np.zeros((own, n))
     rows = np.repeat(np.arange(own), np.diff(offsets))

@@ -23,13 +23,18 @@ def csr(n=10, columns=None):
     ]
 
 
-def joint_affinities_of_part(**changes):
-    arguments = {
-        "indices": np.zeros((10, 3), dtype=np.int32), "conditional": POINTS, "sources": np.full(2, 11, dtype=np.int32),
-        "targets": np.zeros(2, dtype=np.int32), "values": np.ones(2, dtype=np.float32), "known": 12, "points": 20,
-        "token": TOKEN, "threads": 1,
-    }  # fmt: skip
-    return _core.joint_affinities_of_part(**{**arguments, **changes})
+def joint_affinities_of_part(known=12, points=20, indices=None, **changes):
+    """Two edges from the points 10 and 11, which are elsewhere."""
+    edges = {"source_numbers": [10, 11], "target_numbers": [0, 3], "sources": [0, 1], "targets": [1, 1]} | changes
+    arrays = [np.array(edges[name], dtype=np.int32) for name in edges]
+    indices = np.zeros((10, 3), dtype=np.int32) if indices is None else indices
+    arrived = [(*arrays, np.ones(2, dtype=np.float32))]
+    return _core.joint_affinities_of_part(indices, POINTS, arrived, known, points, TOKEN, 1)
+
+
+def test_edges_from_elsewhere_are_taken():
+    offsets, columns, _ = joint_affinities_of_part(indices=np.tile(np.arange(3, dtype=np.int32), (10, 1)))
+    assert {10, 11} <= set(columns[offsets[3] : offsets[4]].tolist())
 
 
 def decode_positions(**changes):
@@ -83,10 +88,14 @@ def pixel_tree(**changes):
         lambda: _core.joint_affinities(np.zeros((9, 3), dtype=np.int32), POINTS, TOKEN, 1),
         lambda: joint_affinities_of_part(indices=np.full((10, 3), 12, dtype=np.int32)),
         lambda: joint_affinities_of_part(indices=np.zeros((9, 3), dtype=np.int32)),
-        lambda: joint_affinities_of_part(sources=np.full(2, 12, dtype=np.int32)),
-        lambda: joint_affinities_of_part(sources=np.full(2, -1, dtype=np.int32)),
-        lambda: joint_affinities_of_part(sources=np.full(3, 11, dtype=np.int32)),
-        lambda: joint_affinities_of_part(targets=np.full(2, 10, dtype=np.int32)),
+        lambda: joint_affinities_of_part(source_numbers=[12, 11]),
+        lambda: joint_affinities_of_part(source_numbers=[-1, 11]),
+        lambda: joint_affinities_of_part(source_numbers=[]),
+        lambda: joint_affinities_of_part(target_numbers=[10, 0]),
+        lambda: joint_affinities_of_part(sources=[0, 2]),
+        lambda: joint_affinities_of_part(sources=[0, -1]),
+        lambda: joint_affinities_of_part(targets=[2, 0]),
+        lambda: joint_affinities_of_part(targets=[0, 0, 0]),
         lambda: joint_affinities_of_part(known=9),
         lambda: joint_affinities_of_part(points=9),
         lambda: _core.Attraction(*csr(columns=np.full(10, 10, dtype=np.int32))),

@@ -33,8 +33,8 @@ struct Block {
 
 class Symmetrizer {
 public:
-    Symmetrizer(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, const Arrivals& arrived,
-                std::size_t points, int threads, ProgressToken& token)
+    Symmetrizer(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                const std::vector<Arrivals>& arrived, std::size_t points, int threads, ProgressToken& token)
         : n_(indices.rows),
           k_(indices.columns),
           scale_(static_cast<float>(0.5 / static_cast<double>(points))),
@@ -46,8 +46,10 @@ public:
         joint_.offsets = allocate_numbers<std::int64_t>(n_ + 1);
         joint_.offsets[0] = 0;
         // No edge has a twin at worst. Memory that is never written to is never used.
-        joint_.columns = allocate_numbers<std::int32_t>(2 * n_ * k_ + arrived_.count);
-        joint_.values = allocate_numbers<float>(2 * n_ * k_ + arrived_.count);
+        std::size_t most = 2 * n_ * k_;
+        for (const Arrivals& part : arrived_) most += part.count;
+        joint_.columns = allocate_numbers<std::int32_t>(most);
+        joint_.values = allocate_numbers<float>(most);
     }
 
     JointAffinities run() {
@@ -74,7 +76,8 @@ private:
     // All edges that arrive in the wave's rows, block by block, in the order of their sources.
     void collect_edges(std::size_t first_block, std::size_t last_block) {
         const std::size_t blocks = last_block - first_block;
-        const std::size_t chunks = chunk_count(n_, kRowsPerChunk) + chunk_count(arrived_.count, kArrivalsPerChunk);
+        std::size_t chunks = chunk_count(n_, kRowsPerChunk);
+        for (const Arrivals& part : arrived_) chunks += chunk_count(part.count, kArrivalsPerChunk);
         cursors_.assign(chunks * blocks, 0);
         each_edge(first_block, last_block,
                   [](std::size_t, std::int32_t, const float*, std::size_t& cursor) { ++cursor; });
@@ -121,15 +124,19 @@ private:
                 for (std::size_t rank = 0; rank < k; ++rank) see(row, targets[rank], values + rank, cursors);
             }
         });
-        std::size_t* const later = cursors_.data() + chunk_count(n_, kRowsPerChunk) * blocks;
-        const Arrivals arrived = arrived_;
-        parallel_for(arrived.count, kArrivalsPerChunk, threads_,
-                     [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-                         for (std::size_t edge = begin; edge < end; ++edge) {
-                             see(static_cast<std::size_t>(arrived.sources[edge]), arrived.targets[edge],
-                                 arrived.values + edge, later + chunk * blocks);
-                         }
-                     });
+        std::size_t* later = cursors_.data() + chunk_count(n_, kRowsPerChunk) * blocks;
+        for (const Arrivals& part : arrived_) {
+            parallel_for(part.count, kArrivalsPerChunk, threads_,
+                         [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+                             token_.advance(0);
+                             for (std::size_t edge = begin; edge < end; ++edge) {
+                                 const std::int32_t source = part.source_numbers[part.sources[edge]];
+                                 see(static_cast<std::size_t>(source), part.target_numbers[part.targets[edge]],
+                                     part.values + edge, later + chunk * blocks);
+                             }
+                         });
+            later += chunk_count(part.count, kArrivalsPerChunk) * blocks;
+        }
     }
 
     // Edges that go both ways become one; the others come after the row's own, in the order of sources.
@@ -195,7 +202,7 @@ private:
     float scale_;
     ArrayView<const std::int32_t> indices_;
     ArrayView<const float> conditional_;
-    Arrivals arrived_;
+    std::vector<Arrivals> arrived_;
     int threads_;
     ProgressToken& token_;
     Numbers<Edge> edges_;               // of a wave
@@ -209,11 +216,12 @@ private:
 
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token) {
-    return Symmetrizer(indices, conditional, Arrivals{}, indices.rows, threads, token).run();
+    return Symmetrizer(indices, conditional, {}, indices.rows, threads, token).run();
 }
 
 JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                                const Arrivals& arrived, std::size_t points, int threads, ProgressToken& token) {
+                                const std::vector<Arrivals>& arrived, std::size_t points, int threads,
+                                ProgressToken& token) {
     return Symmetrizer(indices, conditional, arrived, points, threads, token).run();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "../array_view.hpp"
 #include "../large_memory.hpp"
@@ -22,17 +23,20 @@ struct JointAffinities {
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token);
 
-// Edges from points that are elsewhere to points that are here.
+// Edges from points that are elsewhere to points that are here. Both are given by places in tables of their numbers:
+// sources have numbers from n on, targets below.
 struct Arrivals {
-    const std::int32_t* sources = nullptr;  // numbers from n on; rows get them as they come
-    const std::int32_t* targets = nullptr;  // below n
-    const float* values = nullptr;
-    std::size_t count = 0;
+    const std::int32_t* source_numbers;
+    const std::int32_t* target_numbers;
+    const std::int32_t* sources;  // (count) places
+    const std::int32_t* targets;
+    const float* values;
+    std::size_t count;
 };
 
 // The same for n points of so many in all: entries of `indices` from n on are points elsewhere, whose own rows are made
 // there; `arrived` has their edges to the points here, none twice.
 JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                                const Arrivals& arrived, std::size_t points, int threads, ProgressToken& token);
+                                const std::vector<Arrivals>& arrived, std::size_t points, int threads, ProgressToken& token);
 
 }  // namespace pixelsne

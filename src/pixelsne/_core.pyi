@@ -76,13 +76,12 @@ def joint_affinities(
     indices: Indices, conditional: Floats, token: ProgressToken, threads: int
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
-# Rows of n points of `points` in all; indices and sources from n on stand for those elsewhere, below `known`.
+# Rows of n points of `points` in all; numbers from n on, below `known`, stand for those elsewhere. What arrived from
+# elsewhere: numbers of sources, numbers of targets, and of each edge the places in these, and its value.
 def joint_affinities_of_part(
     indices: Indices,
     conditional: Floats,
-    sources: Indices,
-    targets: Indices,
-    values: Floats,
+    arrived: list[tuple[Indices, Indices, Indices, Indices, Floats]],
     known: int,
     points: int,
     token: ProgressToken,

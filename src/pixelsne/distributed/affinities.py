@@ -12,7 +12,7 @@ from pixelsne.arrays import Positions
 from pixelsne.distributed.crew import Crew, threads_here
 from pixelsne.distributed.initial_positions import Axes, start_positions
 from pixelsne.distributed.shards import Residents, take
-from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.neighbors import find_neighbors_of_first
 from pixelsne.settings import Settings
 
@@ -52,7 +52,7 @@ class Rows(Sized):
     offsets: NDArray[np.int64]  # (own + 1)
     columns: NDArray[np.int32]
     values: NDArray[np.float32]
-    halo_rows: NDArray[np.int64]  # (halo) of the input, by owner, then ascending
+    halo_rows: NDArray[np.int64]  # (halo) of the input, by owner
     halo_owners: NDArray[np.int32]  # (halo) ascending
 
 
@@ -127,12 +127,15 @@ class Directory:
         return (self._first + self._order[places]).astype(np.int32), self._sorted[places] == rows
 
 
-def arrivals(searched: Searched, arrived: list[Edges]) -> tuple[Known, tuple[Any, Any, Any]]:
-    """Sources, targets and values of the edges that come from elsewhere, by the numbers of the points known here."""
+Arrivals = list[tuple[Any, Any, Any, Any, Any]]  # as the core wants them
+
+
+def arrivals(searched: Searched, arrived: list[Edges]) -> tuple[Known, Arrivals]:
+    """The edges that come from elsewhere, with the numbers their ends have here."""
     own = searched.own
     here, visitors = Directory(searched.rows[:own], 0), Directory(searched.rows[own:], own)
     rows, owners, known = [searched.rows], [searched.owners], len(searched.rows)
-    sources, targets = [], []
+    parts: Arrivals = []
     for shard, edges in enumerate(arrived):
         numbers, there = visitors.find(edges.source_rows)
         strangers = edges.source_rows[~there]
@@ -140,23 +143,29 @@ def arrivals(searched: Searched, arrived: list[Edges]) -> tuple[Known, tuple[Any
         rows.append(strangers)
         owners.append(np.full(len(strangers), shard, dtype=np.int32))
         known += len(strangers)
-        sources.append(numbers[edges.sources])
-        targets.append(here.find(edges.target_rows)[0][edges.targets])
-    values = np.concatenate([edges.values for edges in arrived])
-    return Known(np.concatenate(rows), np.concatenate(owners)), (
-        np.concatenate(sources),
-        np.concatenate(targets),
-        values,
-    )
+        targets = here.find(edges.target_rows)[0]
+        parts.append((numbers, targets, aligned(edges.sources), aligned(edges.targets), aligned(edges.values)))
+    return Known(np.concatenate(rows), np.concatenate(owners)), parts
+
+
+def first_met(columns: Any, count: int) -> Any:
+    """(count) where each number comes first; len(columns) for those that never come."""
+    first = np.full(count, len(columns), dtype=np.int64)
+    for end in range(len(columns), 0, -COLUMNS_AT_ONCE):
+        begin = max(0, end - COLUMNS_AT_ONCE)
+        first[columns[begin:end][::-1]] = np.arange(end - 1, begin - 1, -1)  # of several, the last assignment holds
+    return first
 
 
 def number_halo(columns: Any, own: int, known: Known) -> tuple[Any, Any]:
-    """Numbers columns anew, in place: own points, then others that have an edge, by shard and row; returns those."""
-    met = np.zeros(len(known.rows), dtype=bool)
-    for at in range(0, len(columns), COLUMNS_AT_ONCE):
-        met[columns[at : at + COLUMNS_AT_ONCE]] = True
-    others = own + np.flatnonzero(met[own:])
-    others = others[np.lexsort((known.rows[others], known.owners[others]))]
+    """Numbers columns anew, in place: own points, then others that have an edge; returns those.
+
+    By shard, then by where they come first: rows that are near each other have neighbors in common, so their
+    positions will be close in memory.
+    """
+    first = first_met(columns, len(known.rows))
+    others = own + np.flatnonzero(first[own:] < len(columns))
+    others = others[np.lexsort((first[others], known.owners[others]))]
     numbers = np.arange(len(known.rows), dtype=np.int32)
     numbers[others] = np.arange(own, own + len(others))
     for at in range(0, len(columns), COLUMNS_AT_ONCE):
@@ -166,11 +175,11 @@ def number_halo(columns: Any, own: int, known: Known) -> tuple[Any, Any]:
 
 def assemble(searched: Searched, arrived: list[Edges], n: int) -> Rows:
     """P = (C + C^T) / 2n, the shard's rows. `arrived`: from every shard, what ends here."""
-    known, edges = arrivals(searched, arrived)
+    known, parts = arrivals(searched, arrived)
     offsets, columns, values = _core.joint_affinities_of_part(
-        searched.indices,
-        searched.values,
-        *edges,
+        aligned(searched.indices),
+        aligned(searched.values),
+        parts,
         len(known.rows),
         n,
         _core.ProgressToken(),

@@ -141,7 +141,7 @@ class Desk:
         return pull
 
     def attract_ahead(self) -> None:
-        """While the field is made elsewhere."""
+        """While lattices travel and the field is made."""
         self._attract = _ahead.submit(self._attract).result
 
     def attraction(self) -> Positions:
@@ -158,8 +158,7 @@ def deposit(share: Share, stand: Stand, news: list[News], plan: Plan) -> NDArray
     nodes = np.empty((desk.lattice[4], desk.lattice[3]), dtype=np.float32)
     desk.on_lattice.deposit(nodes, desk.threads)
     _desks[stand] = desk
-    if share.rows.shard != 0:  # whose worker has the field to make
-        desk.attract_ahead()
+    desk.attract_ahead()
     return nodes
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.distributed.affinities import Rows
+from pixelsne.distributed.affinities import Directory, Rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized, aligned
@@ -17,8 +17,8 @@ from pixelsne.distributed.sized import Sized, aligned
 class Given(Sized):
     """What a shard tells all others, once: which of its points they need."""
 
-    rows: NDArray[np.int64]  # of the input, ascending
-    places: NDArray[np.int32]  # in the shard
+    rows: NDArray[np.int64]  # of the input
+    places: NDArray[np.int32]  # in the shard, ascending
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,8 @@ def wanted(rows: Rows, shards: int) -> list[Any]:
 
 def give(rows: Rows, asked: list[Any]) -> Given:
     """All that anybody asked for."""
-    chosen = np.unique(np.concatenate(asked))
-    by_row = np.argsort(rows.rows, kind="stable")
-    return Given(chosen, by_row[np.searchsorted(rows.rows[by_row], chosen)].astype(np.int32))
+    places = np.unique(Directory(rows.rows, 0).find(np.concatenate(asked))[0])
+    return Given(rows.rows[places], places)
 
 
 def given_rows(given: Given) -> Any:
@@ -58,8 +57,7 @@ def given_rows(given: Given) -> Any:
 def find_sources(rows: Rows, given: list[Any]) -> list[Any]:
     """For each shard, where in what it gives the halo is."""
     return [
-        np.searchsorted(there, rows.halo_rows[rows.halo_owners == shard]).astype(np.int32)
-        for shard, there in enumerate(given)
+        Directory(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(given)
     ]
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import MiniBatchKMeans
 
 from pixelsne.arrays import Points
 from pixelsne.distributed.crew import Crew
@@ -57,6 +56,8 @@ def sample(points: Points, share: float, seed: int, number: int) -> Points:
 
 
 def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
+    from sklearn.cluster import MiniBatchKMeans  # noqa: PLC0415 - large, and one worker alone needs it
+
     sampled = np.concatenate(samples)
     count = min(CELLS_A_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
