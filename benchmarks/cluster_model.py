@@ -58,7 +58,7 @@ def side_of(run: dict[str, Any]) -> float:
 def measure_constants() -> Constants:
     large, small = runs_of(LARGE), runs_of(SMALL)
     halo = json.loads((RESULTS / f"{HALO}.json").read_text(encoding="utf-8"))["rows"]
-    one, two, n = large["1 workers"], large["2 workers"], POINTS["reviews1m"]
+    one, two, n = large["1 worker"], large["2 workers"], POINTS["reviews1m"]
     per_point = sum(one[f"{name}, ms in all"] for name in ("tell", "deposit", "advance"))
     waiting = small["2 workers"]["scheduling and waiting, ms"]
     moved = two["given, MB"] * 2**20 + side_of(two) ** 2 * 4
@@ -67,7 +67,7 @@ def measure_constants() -> Constants:
         node=one["convolve, ms in all"] / 1000 / side_of(one) ** 2,
         task=waiting / 1000 / (2 * small["2 workers"]["tasks a worker and iteration"]),
         stages={name: one[name] / n for name in ("reduce", "partition", "neighbors", "affinities")},
-        sides={POINTS["mnist"]: side_of(small["1 workers"]), n: side_of(one)},
+        sides={POINTS["mnist"]: side_of(small["1 worker"]), n: side_of(one)},
         given={1: 0.0} | {row["shards"]: row["points given / all"] for row in halo},
         local_link=moved / (two["transfer, ms"] / 1000),
     )
@@ -110,7 +110,7 @@ def check_rows(constants: Constants) -> Rows:
     rows: Rows = []
     for name, file in (("reviews1m", LARGE), ("mnist", SMALL)):
         for run, found in runs_of(file).items():
-            if not run.endswith("workers"):
+            if not run.endswith(("worker", "workers")):
                 continue
             workers = int(run.split()[0])
             parts = iteration(POINTS[name], workers, 1, constants.local_link, constants, max(1.0, workers / 2))
