@@ -14,6 +14,7 @@ import numpy as np
 from measure import RESULTS, Rows, table
 from pixelsne.distributed.crew import FAN_IN
 from pixelsne.distributed.memory import Load, worker_bytes
+from pixelsne.neighbors import choose_effort
 from pixelsne.repulsion import MOST_NODES
 
 LARGE, SMALL = "cluster_reviews1m", "cluster_mnist"
@@ -44,6 +45,7 @@ class Constants:
     point: float  # seconds a point and iteration, its edges included
     node: float  # seconds a node of the lattice and iteration
     task: float  # seconds a task costs beside its work
+    round: float  # seconds an iteration costs beside that, however few tasks it has
     stages: dict[str, float]  # seconds a point before the descent
     sides: dict[int, float]  # of the lattice, by the number of points
     given: dict[int, float]  # share of the points that others need, by the number of shards
@@ -55,17 +57,27 @@ def side_of(run: dict[str, Any]) -> float:
     return float(np.sqrt(columns * rows))
 
 
+def scheduling_of(runs: dict[str, dict[str, Any]]) -> tuple[float, float]:
+    """Milliseconds a task, and an iteration, by a line through what was seen with 1, 2 and 4 workers."""
+    chosen = {int(name.split()[0]): run for name, run in runs.items() if name.endswith(("worker", "workers"))}
+    tasks = [workers * run["tasks a worker and iteration"] for workers, run in chosen.items()]
+    task, each = np.polyfit(tasks, [run["scheduling and waiting, ms"] for run in chosen.values()], 1)
+    return float(task), float(each)
+
+
 def measure_constants() -> Constants:
     large, small = runs_of(LARGE), runs_of(SMALL)
     halo = json.loads((RESULTS / f"{HALO}.json").read_text(encoding="utf-8"))["rows"]
     one, two, n = large["1 worker"], large["2 workers"], POINTS["reviews1m"]
-    per_point = sum(one[f"{name}, ms in all"] for name in ("tell", "deposit", "advance"))
-    waiting = small["2 workers"]["scheduling and waiting, ms"]
+    task, each = scheduling_of(small)
+    # The pull is worked out beside the tasks, so what points take is what the iteration takes beside all else.
+    points = one["ms an iteration"] - one["convolve, ms in all"] - task * one["tasks a worker and iteration"] - each
     moved = two["given, MB"] * 2**20 + side_of(two) ** 2 * 4
     return Constants(
-        point=per_point / 1000 / n,
+        point=points / 1000 / n,
         node=one["convolve, ms in all"] / 1000 / side_of(one) ** 2,
-        task=waiting / 1000 / (2 * small["2 workers"]["tasks a worker and iteration"]),
+        task=task / 1000,
+        round=each / 1000,
         stages={name: one[name] / n for name in ("reduce", "partition", "neighbors", "affinities")},
         sides={POINTS["mnist"]: side_of(small["1 worker"]), n: side_of(one)},
         given={1: 0.0} | {row["shards"]: row["points given / all"] for row in halo},
@@ -101,7 +113,7 @@ def iteration(
         "field": constants.node * nodes / threads,
         "halo": given_share(workers, constants) * n * CODED * (workers - 1) / workers / link,
         "lattices": 2 * others * nodes * 4 / link,
-        "scheduling": constants.task * (3 + 2 / FAN_IN) * workers,
+        "scheduling": constants.task * (3 + 2 / FAN_IN) * workers + constants.round,
     }
 
 
@@ -128,8 +140,10 @@ def check_rows(constants: Constants) -> Rows:
 
 
 def preparation(n: int, workers: int, threads: int, constants: Constants) -> float:
-    """Seconds of all stages before the descent, the exchange of points not counted."""
-    return sum(constants.stages.values()) * n / workers / threads
+    """Seconds of all stages before the descent, exchanges not counted; in a larger shard a search looks farther."""
+    harder = choose_effort(n // workers).probes / choose_effort(POINTS["reviews1m"]).probes
+    stages = constants.stages | {"neighbors": constants.stages["neighbors"] * harder}
+    return sum(stages.values()) * n / workers / threads
 
 
 def outlook_rows(constants: Constants) -> Rows:
@@ -151,7 +165,7 @@ def outlook_rows(constants: Constants) -> Rows:
                     **{f"{name}, s": f"{seconds:.2f}" for name, seconds in parts.items()},
                     "iteration, s": f"{total:.2f}",
                     "descent, min": f"{total * ITERATIONS / 60:.0f}",
-                    "before it, min": f"{preparation(n, workers, THREADS, constants) / 60:.0f}",
+                    "before it, min": f"{preparation(n, workers, THREADS, constants) / 60:.1f}",
                     "most goes to": largest,
                 }
             )
@@ -163,6 +177,7 @@ def constant_rows(constants: Constants) -> Rows:
         "a point and its edges, ns an iteration": f"{constants.point * 1e9:.0f}",
         "a node of the lattice, ns an iteration": f"{constants.node * 1e9:.1f}",
         "a task beside its work, ms": f"{constants.task * 1e3:.1f}",
+        "an iteration beside its tasks, ms": f"{constants.round * 1e3:.1f}",
         "between two processes here, GB/s": f"{constants.local_link / GIGABYTE:.2f}",
         **{f"{name}, µs a point": f"{seconds * 1e6:.1f}" for name, seconds in constants.stages.items()},
         **{f"side of the lattice at {n:,} points": f"{side:.0f}" for n, side in constants.sides.items()},

@@ -69,8 +69,8 @@ Arrivals checked_arrivals(const ArrivedArrays& arrays, std::size_t known, std::s
                           "sources: places in their numbers");
     require_columns_below(targets.data(), targets.size(), std::max<std::size_t>(target_numbers.size(), 1),
                           "targets: places in their numbers");
-    return {source_numbers.data(), target_numbers.data(), sources.data(), targets.data(), values.data(),
-            sources.shape(0)};
+    return {source_numbers.data(), target_numbers.data(), sources.data(),
+            targets.data(),        values.data(),         sources.shape(0)};
 }
 
 // known: how many points there are numbers for, those elsewhere included; points: how many P has in all.

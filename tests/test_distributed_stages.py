@@ -394,7 +394,6 @@ class TestDescent:
     def test_sixteen_bits_of_the_halo_are_enough(self, groups, monkeypatch):
         """The same run with coordinates that travel as they are."""
 
-
         def copy_to(coded, chosen, center, to, _threads):
             to[:] = coded.numbers[chosen] - center
 

@@ -37,6 +37,7 @@ struct Arrivals {
 // The same for n points of so many in all: entries of `indices` from n on are points elsewhere, whose own rows are made
 // there; `arrived` has their edges to the points here, none twice.
 JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                                const std::vector<Arrivals>& arrived, std::size_t points, int threads, ProgressToken& token);
+                                const std::vector<Arrivals>& arrived, std::size_t points, int threads,
+                                ProgressToken& token);
 
 }  // namespace pixelsne

@@ -13,6 +13,7 @@ from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized, aligned
 
+
 @dataclass(frozen=True)
 class Given(Sized):
     """What a shard tells all others, once: which of its points they need."""
@@ -56,9 +57,7 @@ def given_rows(given: Given) -> Any:
 
 def find_sources(rows: Rows, given: list[Any]) -> list[Any]:
     """For each shard, where in what it gives the halo is."""
-    return [
-        Directory(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(given)
-    ]
+    return [Directory(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(given)]
 
 
 def link(crew: Crew, rows: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -1,20 +1,24 @@
 """What a worker will hold at most, before anything starts."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from pixelsne.distributed.shards import FEW_SHARDS
 from pixelsne.memory import EDGE, FLOAT, GIGABYTE, JOINT_PER_CHOSEN, KEY, PAIR, SHARE_AT_WORK
 
 # Bytes beside the data: the interpreter, the libraries, Dask.
 OF_A_PROCESS = 200_000_000
 
-# A point is sent to so many shards, the one it lives in included, and a shard may be this much larger than the mean
-# (benchmarks/results/cluster_halo_reviews1m.md).
-VISITS = 2.0
+# A point is sent to so many more shards for every doubling of their number, and a shard may be this much larger than
+# the mean (benchmarks/results/cluster_halo_reviews1m.md).
+VISITS_A_DOUBLING = 1.25
 UNEVEN = 1.1
 
-# Of all edges, those between shards; each travels once, in a form of EDGE bytes, and is put in order where it arrives.
+# Edges between shards travel once, in a form of EDGE bytes: they are held where they come from and where they arrive.
+# So large a share of all edges crosses, at most.
 CROSSING = 0.3
+CROSSING_OF_MANY = 0.8
 
 # Of a point in the descent: position, velocity, gains, both forces, its place in the field's order, and as much again
 # of the next iteration while the last one is not forgotten.
@@ -38,15 +42,15 @@ class Load:
 
 def bytes_by_stage(load: Load, shards: int) -> dict[str, float]:
     """Of the largest shard's worker, at the busiest moment of each stage."""
-    own, visits = UNEVEN * load.rows / shards, min(VISITS, shards)
+    own, visits = UNEVEN * load.rows / shards, min(1 + VISITS_A_DOUBLING * math.log2(shards), shards)
     points, pairs = FLOAT * load.width * own, load.neighbors * own
     kernels, joint = PAIR * pairs, JOINT_PER_CHOSEN * PAIR * pairs
-    crossing = CROSSING * EDGE * pairs if shards > 1 else 0.0
+    crossing = 0.0 if shards == 1 else (CROSSING if shards <= FEW_SHARDS else CROSSING_OF_MANY) * EDGE * pairs
     return {
         "reduce": load.row_bytes * load.rows / shards + points,
         "partition": points * (1 + 3 * visits),  # sent, arrived, and settled
         "neighbors": 2 * visits * points + KEY * pairs + kernels,  # in another order
-        "affinities": kernels + joint + SHARE_AT_WORK * (EDGE * pairs + joint) + 3 * crossing,
+        "affinities": kernels + joint + SHARE_AT_WORK * (EDGE * pairs + joint) + 2 * crossing,
         "descent": joint + POINT_IN_DESCENT * own + LATTICES * FLOAT * load.nodes**2,
     }
 

@@ -18,8 +18,10 @@ from pixelsne.distributed.sized import Sized
 CELLS_A_SHARD = 32
 MOST_CELLS = 4096
 SAMPLE_A_CELL = 100
-# A point visits the owners of so many of the cells nearest to it.
-CELLS_VISITED = 8
+# A point visits the owners of so many of the cells nearest to it. With few shards most of its neighbors are at home
+# anyway; with many, half of them may not be (benchmarks/results/cluster_halo_reviews1m.md).
+CELLS_VISITED, CELLS_VISITED_OF_MANY = 8, 16
+FEW_SHARDS = 4
 PAIRS_AT_ONCE = 4_000_000  # points and cells
 
 
@@ -84,8 +86,9 @@ def divide(centers: Points, weights: Any, members: Any, first: int, shards: int,
 
 
 def nearest_cells(points: Points, cells: Cells) -> Any:
-    """(n, CELLS_VISITED) nearest first."""
-    count = min(CELLS_VISITED, len(cells.centers))
+    """(n, those visited) nearest first."""
+    visited = CELLS_VISITED if cells.owners.max() < FEW_SHARDS else CELLS_VISITED_OF_MANY
+    count = min(visited, len(cells.centers))
     halves = 0.5 * np.einsum("ij,ij->i", cells.centers, cells.centers)
     found = np.empty((len(points), count), dtype=np.int64)
     rows = max(1, PAIRS_AT_ONCE // len(cells.centers))
