@@ -35,8 +35,9 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(shell find core -name '*.[ch]pp')
 
+# Two files at a time: tests use several threads themselves.
 test: lint
-	$(BIN)/python -m pytest --cov=pixelsne --cov-fail-under=95
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov=pixelsne --cov-fail-under=95
 
 sanitize: $(VENV)/.installed
 	$(BIN)/python tests/stress/sanitizers.py

@@ -5,13 +5,14 @@ quality of the second with 1, 2 and 4 workers; memory of each worker.
 """
 
 import sys
-import threading
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import delayed
 from distributed import Client, LocalCluster
 
 from judge import Judge
@@ -21,7 +22,9 @@ from pixelsne.distributed import start
 
 PARTITIONS = 8
 ITERATIONS_WATCHED = (150, 200)
+TASKS = ("tell", "deposit", "convolve", "advance")
 MEGABYTE = 2**20
+JUDGED_UP_TO = 100_000
 
 
 def local(path: str, n: int | None) -> dict[str, Any]:
@@ -31,41 +34,38 @@ def local(path: str, n: int | None) -> dict[str, Any]:
     with Clock() as clock:
         model.fit(points)
     memory = peak_memory()
-    judged = Judge(points, labels, 30.0, 2).judge(model.positions_)
-    return {"total, s": clock.seconds, **model.timings_, "peak memory, GB": memory, **judged}
+    judged = judge(points, labels, model.positions_, model.kl_divergence_)
+    return {
+        "total, s": clock.seconds,
+        "iterations": model.n_iter_,
+        **model.timings_,
+        "peak memory, GB": memory,
+        **judged,
+    }
 
 
-def resident_memory() -> float:
-    """Gigabytes of this process."""
+def judge(points: np.ndarray, labels: np.ndarray, positions: np.ndarray, told: float) -> dict[str, float]:
+    """Of large data only what the run itself tells."""
+    return Judge(points, labels, 30.0, 2).judge(positions) if len(points) <= JUDGED_UP_TO else {"KL": told}
+
+
+def highest_memory() -> float:
+    """Gigabytes this process has used at most; runs on the workers, which do not have these files."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 2**20
-
-
-class Memory:
-    """The most that any worker of a cluster held, asked for four times a second."""
-
-    def __init__(self, client: Client) -> None:
-        self._client, self._stop, self.most = client, threading.Event(), 0.0
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def _watch(self) -> None:
-        while not self._stop.wait(0.25):
-            self.most = max([self.most, *self._client.run(resident_memory).values()])
-
-    def stop(self) -> float:
-        self._stop.set()
-        self._thread.join()
-        return self.most
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
 
 
 def parts_of(stream: list[dict[str, Any]], seconds: float, workers: int) -> dict[str, float]:
     """Milliseconds of an iteration, for a worker: what it computed, what it waited for from others, what is left."""
     spent = {"compute": 0.0, "transfer": 0.0}
+    named = dict.fromkeys(TASKS, 0.0)
     for task in stream:
+        name = task["key"].split("-")[0]
         for part in task["startstops"]:
             if part["action"] in spent:
                 spent[part["action"]] += part["stop"] - part["start"]
+            if part["action"] == "compute" and name in named:
+                named[name] += part["stop"] - part["start"]
     iterations = ITERATIONS_WATCHED[1] - ITERATIONS_WATCHED[0]
     each = {name: 1000 * total / workers / iterations for name, total in spent.items()}
     whole = 1000 * seconds / iterations
@@ -76,21 +76,39 @@ def parts_of(stream: list[dict[str, Any]], seconds: float, workers: int) -> dict
         "transfer, ms": each["transfer"],
         "scheduling and waiting, ms": whole - sum(each.values()),
         "tasks a worker and iteration": tasks,
+        **{f"{name}, ms in all": 1000 * total / iterations for name, total in named.items()},
     }
+
+
+def read_rows(path: str, begin: int, end: int) -> np.ndarray:
+    return np.array(np.load(path, mmap_mode="r")[begin:end])
+
+
+def array_on_disk(points: np.ndarray, folder: str) -> da.Array:
+    """As users have it: in partitions that the workers read for themselves."""
+    path, size = str(Path(folder) / "points.npy"), -(-len(points) // PARTITIONS)
+    np.save(path, points)
+    parts = []
+    for begin in range(0, len(points), size):
+        end = min(begin + size, len(points))
+        read = delayed(read_rows)(path, begin, end)
+        parts.append(da.from_delayed(read, shape=(end - begin, points.shape[1]), dtype=points.dtype))
+    return da.concatenate(parts)
 
 
 def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str, Any]:
     """In a process of its own."""
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
-    with cluster, Client(cluster) as client:
-        array = da.from_array(points, chunks=(-(-len(points) // PARTITIONS), -1)).persist()
-        memory = Memory(client)
+    with tempfile.TemporaryDirectory() as folder, cluster, Client(cluster) as client:
+        array = array_on_disk(points, folder)
         with Clock() as clock:
             run, parts = follow(array, client, workers)
-        most = memory.stop()
         made = run.map()
         shares = client.gather([client.submit(describe, share) for share in run.shards.shares])
-        judged = Judge(points, labels, 30.0, 2).judge(made.positions.compute())
+        positions = made.positions.compute()
+        most = max(client.run(highest_memory).values())
+        lattice = client.submit(describe_field, run.shards.field()).result()
+    judged = judge(points, labels, positions, made.kl_divergence)
     return {
         "total, s": clock.seconds,
         **run.timings,
@@ -98,6 +116,9 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
         "peak memory of a worker, GB": most,
         "largest shard / mean": max(share[0] for share in shares) * workers / len(points),
         "halo / own": sum(share[1] for share in shares) / len(points),
+        "lattice": lattice,
+        "iterations": made.iterations,
+        "edges a point": sum(share[3] for share in shares) / len(points),
         "edges within a shard": sum(share[2] for share in shares) / sum(share[3] for share in shares),
         "given, MB": sum(share[4] for share in shares) * 4 / MEGABYTE / workers,
         **judged,
@@ -105,16 +126,14 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
 
 
 def follow(array: da.Array, client: Client, workers: int) -> tuple[Any, dict[str, float]]:
-    run = start(array, client, PixelSNE(random_state=0, tol=0))
+    run = start(array, client, PixelSNE(random_state=0))
     parts: dict[str, float] = {}
-    watching: Any = None
+    client.get_task_stream()  # from now on it is kept
     for snapshot in run.snapshots():
         if snapshot.iteration == ITERATIONS_WATCHED[0]:
-            watching, began = client.get_task_stream(), time.perf_counter()
-            watching.__enter__()
+            began, moment = time.perf_counter(), time.time()
         if snapshot.iteration == ITERATIONS_WATCHED[1]:
-            watching.__exit__(None, None, None)
-            parts = parts_of(watching.data, time.perf_counter() - began, workers)
+            parts = parts_of(client.get_task_stream(start=moment), time.perf_counter() - began, workers)
     return run, parts
 
 
@@ -125,29 +144,39 @@ def describe(share: Any) -> tuple[int, int, int, int, int]:
     return own, len(share.rows.halo_rows), within, len(share.rows.columns), len(share.given.rows)
 
 
+def describe_field(field: Any) -> str:
+    return f"{field.lattice[3]} x {field.lattice[4]}"
+
+
 def child(kind: str, path: str, workers: int, n: int | None) -> dict[str, Any]:
     if kind == "local":
         return local(path, n)
     return on_cluster(*load_points(path, n), workers)
 
 
+def turned(runs: Rows) -> Rows:
+    """A row for each figure, a column for each run."""
+    figures = dict.fromkeys(name for run in runs for name in run if name != "run")
+    return [{"figure": name} | {run["run"]: run.get(name, "") for run in runs} for name in figures]
+
+
 def main(large: str, small: str, n: int | None) -> None:
-    for path, counts in ((large, (2, 4)), (small, (1, 2, 4))):
+    for path, counts in ((large, (4, 2, 1)), (small, (1, 2, 4))):
         rows: Rows = []
         ours = in_own_process(__file__, "local", path, 0, n or 0, threads=2)
         rows.append({"run": "local, two threads", **ours})
         for workers in counts:
             found = in_own_process(__file__, "cluster", path, workers, n or 0)
             found["total / local"] = found["total, s"] / ours["total, s"]
-            found["KL / local"] = found["KL"] / ours["KL"]
+            for measure in ("KL", "precision 10", "precision 30"):
+                if measure in found:
+                    found[f"{measure} / local"] = found[measure] / ours[measure]
             found["memory / local"] = found["peak memory of a worker, GB"] / ours["peak memory, GB"]
-            rows.append({"run": f"{workers} workers", **found})
+            rows.append({"run": f"{workers} worker{'s' if workers > 1 else ''}", **found})
             print(rows[-1], flush=True)
-        save(
-            f"cluster_{source_name(path)}",
-            f"Workers of one thread each against the local run, {source_name(path)}",
-            rows,
-        )
+        rows[1:] = sorted(rows[1:], key=lambda row: str(row["run"]))
+        title = f"Workers of one thread each against the local run, {source_name(path)}"
+        save(f"cluster_{source_name(path)}", title, turned(rows), runs=rows)
 
 
 if __name__ == "__main__":

@@ -18,5 +18,6 @@ NB_MODULE(_core, module) {
     bind_neighbors(module);
     bind_affinities(module);
     bind_forces(module);
+    bind_halo(module);
     bind_descent(module);
 }

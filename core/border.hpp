@@ -73,6 +73,7 @@ inline void require_columns_below(const std::int32_t* columns, std::size_t count
 void bind_neighbors(nb::module_& module);
 void bind_affinities(nb::module_& module);
 void bind_forces(nb::module_& module);
+void bind_halo(nb::module_& module);
 void bind_descent(nb::module_& module);
 
 }  // namespace pixelsne

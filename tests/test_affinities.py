@@ -93,6 +93,30 @@ def test_joint_against_the_dense_twin(clusters):
     )
 
 
+@pytest.mark.parametrize("own", [1, 250, 1000])
+def test_rows_of_a_part_are_those_of_the_whole(clusters, own):
+    """The first points are here, all others elsewhere; what those have to do with them arrives as edges."""
+    neighbors = find_neighbors(clusters, 30, "exact", 0, 2)
+    n, conditional = len(clusters), conditional_affinities(neighbors.distances, [10.0], 2)
+    own = min(own, n)
+    numbers = np.arange(n, dtype=np.int32)
+    arrived = []
+    for begin, end in ((own, (own + n) // 2), ((own + n) // 2, n)):  # from two places
+        sources, ranks = np.nonzero(neighbors.indices[begin:end] < own)
+        targets = neighbors.indices[begin:end][sources, ranks]
+        values = conditional[begin:end][sources, ranks]
+        arrived.append((numbers[begin:end].copy(), numbers[:own].copy(), sources.astype(np.int32), targets, values))
+    parts = neighbors.indices[:own].copy(), conditional[:own].copy(), arrived
+    offsets, columns, values = _core.joint_affinities_of_part(*parts, n, n, _core.ProgressToken(), 2)
+    found = np.zeros((own, n))
+    rows = np.repeat(np.arange(own), np.diff(offsets))
+    assert len(np.unique(rows * n + columns)) == len(rows), "no edge may be stored twice"
+    found[rows, columns] = values
+    np.testing.assert_allclose(found, reference.joint_affinities(neighbors.indices, conditional)[:own], rtol=1e-6)
+    whole = reference.dense(joint_affinities(neighbors, (10.0,), 2))
+    assert np.array_equal(found, whole[:own]), "the bits of the whole"
+
+
 def test_hubs_are_stored_once(random):
     """A hub that is everybody's neighbor: rows of very different lengths."""
     n = 400

@@ -23,6 +23,29 @@ def csr(n=10, columns=None):
     ]
 
 
+def joint_affinities_of_part(known=12, points=20, indices=None, **changes):
+    """Two edges from the points 10 and 11, which are elsewhere."""
+    edges = {"source_numbers": [10, 11], "target_numbers": [0, 3], "sources": [0, 1], "targets": [1, 1]} | changes
+    arrays = [np.array(edges[name], dtype=np.int32) for name in edges]
+    indices = np.zeros((10, 3), dtype=np.int32) if indices is None else indices
+    arrived = [(*arrays, np.ones(2, dtype=np.float32))]
+    return _core.joint_affinities_of_part(indices, POINTS, arrived, known, points, TOKEN, 1)
+
+
+def test_edges_from_elsewhere_are_taken():
+    offsets, columns, _ = joint_affinities_of_part(indices=np.tile(np.arange(3, dtype=np.int32), (10, 1)))
+    assert {10, 11} <= set(columns[offsets[3] : offsets[4]].tolist())
+
+
+def decode_positions(**changes):
+    arguments = {
+        "coding": (0.0, 0.0, 1.0, 1.0), "numbers": np.zeros((4, 2), dtype=np.uint16),
+        "chosen": np.zeros(2, dtype=np.int32), "center": (0.0, 0.0), "to": np.zeros((2, 2), dtype=np.float32),
+        "threads": 1,
+    }  # fmt: skip
+    return _core.decode_positions(**{**arguments, **changes})
+
+
 def pixel_tree(**changes):
     arguments = {
         "positions": MAP, "origin": (0.0, 0.0), "unit_per_pixel": (1.0, 1.0), "resolution": (8, 8), "theta": 0.5,
@@ -63,6 +86,18 @@ def pixel_tree(**changes):
         lambda: _core.joint_affinities(np.full((10, 3), 10, dtype=np.int32), POINTS, TOKEN, 1),
         lambda: _core.joint_affinities(np.full((10, 3), -1, dtype=np.int32), POINTS, TOKEN, 1),
         lambda: _core.joint_affinities(np.zeros((9, 3), dtype=np.int32), POINTS, TOKEN, 1),
+        lambda: joint_affinities_of_part(indices=np.full((10, 3), 12, dtype=np.int32)),
+        lambda: joint_affinities_of_part(indices=np.zeros((9, 3), dtype=np.int32)),
+        lambda: joint_affinities_of_part(source_numbers=[12, 11]),
+        lambda: joint_affinities_of_part(source_numbers=[-1, 11]),
+        lambda: joint_affinities_of_part(source_numbers=[]),
+        lambda: joint_affinities_of_part(target_numbers=[10, 0]),
+        lambda: joint_affinities_of_part(sources=[0, 2]),
+        lambda: joint_affinities_of_part(sources=[0, -1]),
+        lambda: joint_affinities_of_part(targets=[2, 0]),
+        lambda: joint_affinities_of_part(targets=[0, 0, 0]),
+        lambda: joint_affinities_of_part(known=9),
+        lambda: joint_affinities_of_part(points=9),
         lambda: _core.Attraction(*csr(columns=np.full(10, 10, dtype=np.int32))),
         lambda: _core.Attraction(*csr(columns=np.full(10, -1, dtype=np.int32))),
         lambda: _core.Attraction(*csr(columns=np.zeros(9, dtype=np.int32))),
@@ -81,6 +116,14 @@ def pixel_tree(**changes):
         lambda: pixel_tree(unit_per_pixel=(float("nan"), 1.0)),
         lambda: pixel_tree(center="middle"),
         lambda: pixel_tree(push=MAP[:5].copy()),
+        lambda: _core.encode_positions(MAP, np.full(2, 10, dtype=np.int32), 1),
+        lambda: _core.encode_positions(MAP, np.full(2, -1, dtype=np.int32), 1),
+        lambda: decode_positions(numbers=np.zeros((4, 3), dtype=np.uint16)),
+        lambda: decode_positions(numbers=np.zeros((0, 2), dtype=np.uint16)),
+        lambda: decode_positions(chosen=np.full(2, 4, dtype=np.int32)),
+        lambda: decode_positions(to=np.zeros((3, 2), dtype=np.float32)),
+        lambda: _core.sum_positions(POINTS, 1),
+        lambda: _core.center_positions(MAP, (0.0, 0.0), MAP[:5].copy(), 1),
         lambda: _core.bounds(POINTS, 1),
         lambda: _core.step(*[MAP.copy() for _ in range(4)], MAP[:5].copy(), 1.0, 1.0, 1.0, 0.5, 5.0, 1),
         lambda: _core.step(*[MAP.copy() for _ in range(5)], 1.0, 0.0, 1.0, 0.5, 5.0, 1),

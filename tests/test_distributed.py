@@ -17,7 +17,7 @@ from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, start, start_files
 from pixelsne.distributed.files import expand
-from pixelsne.distributed.memory import worker_bytes
+from pixelsne.distributed.memory import Load, worker_bytes
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
@@ -217,12 +217,13 @@ def test_what_one_machine_can_do_only_is_refused(whole_client, points, changes):
 
 def test_a_cluster_too_small_is_told_before_it_starts(whole_client, points, monkeypatch):
     monkeypatch.setattr("pixelsne.distributed.memory.memory_limit", lambda: 100_000_000)
-    with pytest.raises(MemoryError, match=r"needs about 0\.\d GB on each of 2 workers.*0\.1 GB"):
+    with pytest.raises(MemoryError, match=r"needs about 0\.\d GB on each of 2 workers.*0\.1 GB .*more memory"):
         start(chunked(points), whole_client, PixelSNE(**SETTINGS))
 
 
 def test_more_workers_need_less_each():
-    needs = [worker_bytes(100_000_000, 50, 90, workers, 4096) for workers in (16, 64, 256)]
+    load = Load(rows=100_000_000, row_bytes=200, width=50, neighbors=90, nodes=4096)
+    needs = [worker_bytes(load, workers) for workers in (16, 64, 256)]
     assert needs[0] > 2 * needs[1] > 4 * needs[2]
 
 

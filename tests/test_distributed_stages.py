@@ -9,7 +9,7 @@ from scipy import sparse
 from pixelsne import _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.distributed import affinities, checkpoint, descent, files, halo, reduce, result, shards, sized
-from pixelsne.distributed.initial_positions import initial_positions
+from pixelsne.distributed.initial_positions import find_axes, start_positions
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
@@ -187,9 +187,10 @@ class TestReduce:
 
 class TestPartition:
     def settle(self, groups, count):
-        parts = np.array_split(groups, 3)
+        crew, parts = Here(count), np.array_split(groups, 3)
         first = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
-        return shards.partition(Here(count), parts, first, len(groups), 0)
+        samples = shards.draw_samples(crew, parts, len(groups), 0)
+        return shards.partition(crew, parts, samples, first, 0)
 
     @pytest.mark.parametrize("count", [1, 2, 3, 5])
     def test_every_point_lives_in_one_shard(self, groups, count):
@@ -214,11 +215,11 @@ class TestPartition:
 def prepare(groups, count, k=30):
     crew, settings = Here(count), settings_of(perplexity=10)
     residents = TestPartition().settle(groups, count)
-    pairs = affinities.distribute_affinities(crew, residents, k, len(groups), settings)
-    rows = [two for _, two in pairs]
+    axes = find_axes(crew, np.array_split(groups, 3), [groups], "pca")
+    searched, rows = affinities.distribute_affinities(crew, residents, axes, k, len(groups), settings)
     given, sources = halo.link(crew, rows)
     shares = crew.each("halo", descent.make_share, rows, given, sources)
-    return crew, [one for one, _ in pairs], shares
+    return crew, searched, shares
 
 
 def as_matrix(shares, n):
@@ -268,16 +269,40 @@ class TestHalo:
             assert np.array_equal(share.rows.rows[share.given.places], share.given.rows)
 
     def test_coordinates_travel_within_half_a_step(self, random):
-        positions = random.normal(0, 50, (1000, 2)).astype(np.float32)
-        coded = halo.encode(positions)
-        assert coded.steps.dtype == np.uint16
-        found = halo.decode(coded, np.arange(1000))
-        assert (np.abs(found - positions) <= 0.51 * coded.step).all()
-        assert (coded.step < 1.1 * np.ptp(positions, axis=0) / 65_535).all()
+        positions = random.normal(0, 50, (20_000, 2)).astype(np.float32)
+        chosen = random.permutation(20_000)[:15_000].astype(np.int32)
+        coded = halo.encode(positions, chosen, 2)
+        step = np.array(coded.coding[2:])
+        assert coded.numbers.dtype == np.uint16
+        assert np.allclose(coded.coding[:2], positions[chosen].min(axis=0))
+        assert np.allclose(step, np.ptp(positions[chosen], axis=0) / 65_535, rtol=1e-6)
+        found = np.empty((15_000, 2), dtype=np.float32)
+        halo.decode(coded, np.arange(15_000, dtype=np.int32), (0.0, 0.0), found, 2)
+        assert (np.abs(found - positions[chosen]) <= 0.51 * step).all()
 
-    @pytest.mark.parametrize("positions", [np.zeros((0, 2), np.float32), np.full((3, 2), 7, np.float32)])
-    def test_none_and_equal_ones(self, positions):
-        assert np.array_equal(halo.decode(halo.encode(positions), np.arange(len(positions))), positions)
+    def test_some_of_what_travels_is_taken_and_centered(self, random):
+        positions = random.normal(0, 50, (500, 2)).astype(np.float32)
+        coded, chosen = halo.encode(positions, np.arange(500, dtype=np.int32), 1), np.array([7, 3, 3], dtype=np.int32)
+        found = np.empty((3, 2), dtype=np.float32)
+        halo.decode(coded, chosen, (10.0, -2.0), found, 1)
+        low, step = np.array(coded.coding[:2]), np.array(coded.coding[2:])
+        assert np.allclose(found, low + step * coded.numbers[chosen] - [10.0, -2.0], atol=1e-5)
+
+    @pytest.mark.parametrize("chosen", [0, 3])
+    def test_none_and_equal_ones(self, chosen):
+        positions, rows = np.full((3, 2), 7, np.float32), np.arange(chosen, dtype=np.int32)
+        found = np.empty((chosen, 2), dtype=np.float32)
+        halo.decode(halo.encode(positions, rows, 1), rows, (0.0, 0.0), found, 1)
+        assert np.array_equal(found, positions[:chosen])
+
+    def test_the_same_bits_at_any_thread_count(self, random):
+        positions = random.normal(3, 50, (30_000, 2)).astype(np.float32)
+        sums = {_core.sum_positions(positions, threads) for threads in (1, 2, 7)}
+        assert len(sums) == 1
+        assert np.allclose(sums.pop(), positions.sum(axis=0, dtype=np.float64))
+        moved = np.empty_like(positions)
+        _core.center_positions(positions, (1.5, -2.0), moved, 2)
+        assert np.array_equal(moved, (positions - np.array([1.5, -2.0])).astype(np.float32))
 
 
 class TestDescent:
@@ -285,7 +310,7 @@ class TestDescent:
 
     def begin(self, groups, count):
         crew, searched, shares = prepare(groups, count)
-        stands = [descent.begin(one) for one in initial_positions(crew, searched, "pca", 0)]
+        stands = [descent.begin(one) for one in searched]
         return descent.Shards(crew, shares, stands, self.PLAN)
 
     def whole(self, moving, n=4000):
@@ -306,7 +331,24 @@ class TestDescent:
         expected = local_positions(groups, "pca", 0)
         assert np.allclose(found, expected, atol=1e-7)
 
-    @pytest.mark.parametrize("count", [1, 2, 3])
+    def test_a_start_ruled_by_outliers_is_the_local_one(self, groups):
+        values = groups.copy()
+        values[:3] *= 1e4
+        axes = find_axes(Here(3), np.array_split(values, 3), [values], "pca")
+        expected = local_positions(values, "pca", 0)
+        assert np.allclose(start_positions(values, axes, 0), expected, atol=1e-7)
+        assert np.abs(expected).max() < 6e-4  # nobody is far out
+
+    def test_a_flat_start_gets_noise(self):
+        values = np.zeros((50, 3), dtype=np.float32)
+        values[:, 1] = np.arange(50)
+        axes = find_axes(Here(1), [values], [values], "pca")
+        start = start_positions(values, axes, 0)
+        assert axes.flat == [False, True]
+        assert np.ptp(start[:, 1]) > 0
+        assert np.allclose(start, local_positions(values, "pca", 0), atol=1e-7)
+
+    @pytest.mark.parametrize("count", [1, 2, 3, 20])
     def test_an_iteration_is_the_local_one(self, groups, count):
         moving = self.begin(groups, count)
         before = self.whole(moving)
@@ -351,9 +393,15 @@ class TestDescent:
 
     def test_sixteen_bits_of_the_halo_are_enough(self, groups, monkeypatch):
         """The same run with coordinates that travel as they are."""
+
+        def copy_to(coded, chosen, center, to, _threads):
+            to[:] = coded.numbers[chosen] - center
+
         costs = []
-        for encode in (halo.encode, lambda positions: halo.Coded(np.zeros(2), np.ones(2), positions)):
-            monkeypatch.setattr(descent, "encode", encode)
+        for exact in (False, True):
+            if exact:
+                monkeypatch.setattr(descent, "encode", lambda positions, chosen, _: halo.Coded((), positions[chosen]))
+                monkeypatch.setattr(descent, "decode", copy_to)
             moving = self.begin(groups, 3)
             for exaggeration, rate in ((12.0, 300.0), (1.0, 2000.0)):
                 for _ in range(60):
@@ -362,9 +410,7 @@ class TestDescent:
         assert costs[0] == pytest.approx(costs[1], rel=0.005)
 
     def test_an_exploded_map_is_told(self):
-        news = descent.News(
-            2, np.zeros(2), np.array([0.0, 0.0, np.inf, 1.0]), halo.encode(np.zeros((0, 2), np.float32))
-        )
+        news = descent.News(2, (0.0, 0.0), (0.0, 0.0, np.inf, 1.0), halo.Coded((), np.empty((0, 2), np.uint16)))
         with pytest.raises(FloatingPointError, match="exploded"):
             descent.bounds_of([news])
 
@@ -384,11 +430,13 @@ def test_neighbors_of_a_shard_are_never_the_point_itself(groups):
 def test_joint_affinities_agree_on_what_is_local(clusters):
     """One shard is the local run."""
     crew = Here(1)
-    residents = shards.partition(crew, [clusters], [0], len(clusters), 0)
-    ((_, rows),) = affinities.distribute_affinities(crew, residents, 30, len(clusters), settings_of(perplexity=10))
+    residents = shards.partition(crew, [clusters], [clusters], [0], 0)
+    settings = settings_of(perplexity=10, init="random")
+    _, (rows,) = affinities.distribute_affinities(crew, residents, None, 30, len(clusters), settings)
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)
-    assert len(rows.columns) == len(local.columns)
-    assert rows.values.sum() == pytest.approx(local.values.sum(), rel=1e-5)
+    assert np.array_equal(rows.offsets, local.offsets)
+    assert np.array_equal(rows.columns, local.columns)
+    assert np.array_equal(rows.values, local.values)
 
 
 class TestFiles:
@@ -416,7 +464,7 @@ class TestFiles:
         source, wanted = str(tmp_path / "part.parquet"), Wanted(label="name")
         block = files.read_values(source, wanted, 4)
         assert np.allclose(block.values, values)
-        assert files.shape_of(block) == (20, 3, ("a", "b", "c"))
+        assert files.shape_of(block) == (20, 3, ("a", "b", "c"), 4)
         placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
         target = str(tmp_path / "map" / "part.parquet")
         assert files.write_part(placed, source, wanted, target, (64, 64), {"seed": 0}) == 20

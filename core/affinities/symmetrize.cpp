@@ -16,6 +16,7 @@ constexpr std::size_t kRowsPerBlock = 512;
 constexpr std::size_t kWaves = 8;
 
 constexpr std::size_t kRowsPerChunk = 4096;
+constexpr std::size_t kArrivalsPerChunk = 262144;
 
 struct Edge {
     std::int32_t source;
@@ -32,20 +33,23 @@ struct Block {
 
 class Symmetrizer {
 public:
-    Symmetrizer(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
-                ProgressToken& token)
+    Symmetrizer(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                const std::vector<Arrivals>& arrived, std::size_t points, int threads, ProgressToken& token)
         : n_(indices.rows),
           k_(indices.columns),
-          scale_(static_cast<float>(0.5 / static_cast<double>(n_))),
+          scale_(static_cast<float>(0.5 / static_cast<double>(points))),
           indices_(indices),
           conditional_(conditional),
+          arrived_(arrived),
           threads_(threads),
           token_(token) {
         joint_.offsets = allocate_numbers<std::int64_t>(n_ + 1);
         joint_.offsets[0] = 0;
         // No edge has a twin at worst. Memory that is never written to is never used.
-        joint_.columns = allocate_numbers<std::int32_t>(2 * n_ * k_);
-        joint_.values = allocate_numbers<float>(2 * n_ * k_);
+        std::size_t most = 2 * n_ * k_;
+        for (const Arrivals& part : arrived_) most += part.count;
+        joint_.columns = allocate_numbers<std::int32_t>(most);
+        joint_.values = allocate_numbers<float>(most);
     }
 
     JointAffinities run() {
@@ -72,25 +76,11 @@ private:
     // All edges that arrive in the wave's rows, block by block, in the order of their sources.
     void collect_edges(std::size_t first_block, std::size_t last_block) {
         const std::size_t blocks = last_block - first_block;
-        const std::size_t chunks = chunk_count(n_, kRowsPerChunk);
+        std::size_t chunks = chunk_count(n_, kRowsPerChunk);
+        for (const Arrivals& part : arrived_) chunks += chunk_count(part.count, kArrivalsPerChunk);
         cursors_.assign(chunks * blocks, 0);
-        const auto each_edge = [&](auto&& visit) {
-            parallel_for(n_, kRowsPerChunk, threads_, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-                token_.advance(0);
-                const std::size_t k = k_;
-                const std::size_t first = first_block;
-                std::size_t* const cursors = cursors_.data() + chunk * blocks;
-                for (std::size_t row = begin; row < end; ++row) {
-                    const std::int32_t* const targets = indices_.row(row);
-                    for (std::size_t rank = 0; rank < k; ++rank) {
-                        // One comparison: what lies before the first block wraps around to a large number.
-                        const std::size_t block = static_cast<std::size_t>(targets[rank]) / kRowsPerBlock - first;
-                        if (block < blocks) visit(row, rank, cursors[block]);
-                    }
-                }
-            });
-        };
-        each_edge([](std::size_t, std::size_t, std::size_t& cursor) { ++cursor; });
+        each_edge(first_block, last_block,
+                  [](std::size_t, std::int32_t, const float*, std::size_t& cursor) { ++cursor; });
         begins_.assign(1, 0);
         std::size_t total = 0;
         for (std::size_t block = 0; block < blocks; ++block) {
@@ -107,9 +97,46 @@ private:
             capacity_ = total;
         }
         Edge* const edges = edges_.get();
-        each_edge([=](std::size_t row, std::size_t rank, std::size_t& cursor) {
-            edges[cursor++] = {static_cast<std::int32_t>(row), indices_.row(row)[rank], conditional_.row(row)[rank]};
+        each_edge(first_block, last_block,
+                  [=](std::size_t source, std::int32_t target, const float* value, std::size_t& cursor) {
+                      edges[cursor++] = {static_cast<std::int32_t>(source), target, *value};
+                  });
+    }
+
+    // visit(source, target, value, the cursor of its chunk and block) for every edge that ends in the wave's rows.
+    template <class Visit>
+    void each_edge(std::size_t first_block, std::size_t last_block, Visit visit) {
+        const std::size_t blocks = last_block - first_block;
+        const std::size_t first = first_block * kRowsPerBlock;
+        const std::size_t rows = std::min(n_, last_block * kRowsPerBlock) - first;
+        const auto see = [=](std::size_t source, std::int32_t target, const float* value, std::size_t* cursors) {
+            // One comparison: what lies before the first row wraps around to a large number.
+            const std::size_t place = static_cast<std::size_t>(target) - first;
+            if (place < rows) visit(source, target, value, cursors[place / kRowsPerBlock]);
+        };
+        parallel_for(n_, kRowsPerChunk, threads_, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+            token_.advance(0);
+            const std::size_t k = k_;
+            std::size_t* const cursors = cursors_.data() + chunk * blocks;
+            for (std::size_t row = begin; row < end; ++row) {
+                const std::int32_t* const targets = indices_.row(row);
+                const float* const values = conditional_.row(row);
+                for (std::size_t rank = 0; rank < k; ++rank) see(row, targets[rank], values + rank, cursors);
+            }
         });
+        std::size_t* later = cursors_.data() + chunk_count(n_, kRowsPerChunk) * blocks;
+        for (const Arrivals& part : arrived_) {
+            parallel_for(part.count, kArrivalsPerChunk, threads_,
+                         [&](std::size_t begin, std::size_t end, std::size_t chunk) {
+                             token_.advance(0);
+                             for (std::size_t edge = begin; edge < end; ++edge) {
+                                 const std::int32_t source = part.source_numbers[part.sources[edge]];
+                                 see(static_cast<std::size_t>(source), part.target_numbers[part.targets[edge]],
+                                     part.values + edge, later + chunk * blocks);
+                             }
+                         });
+            later += chunk_count(part.count, kArrivalsPerChunk) * blocks;
+        }
     }
 
     // Edges that go both ways become one; the others come after the row's own, in the order of sources.
@@ -175,6 +202,7 @@ private:
     float scale_;
     ArrayView<const std::int32_t> indices_;
     ArrayView<const float> conditional_;
+    std::vector<Arrivals> arrived_;
     int threads_;
     ProgressToken& token_;
     Numbers<Edge> edges_;               // of a wave
@@ -188,7 +216,13 @@ private:
 
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token) {
-    return Symmetrizer(indices, conditional, threads, token).run();
+    return Symmetrizer(indices, conditional, {}, indices.rows, threads, token).run();
+}
+
+JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                                const std::vector<Arrivals>& arrived, std::size_t points, int threads,
+                                ProgressToken& token) {
+    return Symmetrizer(indices, conditional, arrived, points, threads, token).run();
 }
 
 }  // namespace pixelsne

@@ -1,7 +1,9 @@
 // From conditional to joint affinities: P = (C + C^T) / 2n, as sparse rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "../array_view.hpp"
 #include "../large_memory.hpp"
@@ -20,5 +22,22 @@ struct JointAffinities {
 // only. p_ij and p_ji have the same bits.
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token);
+
+// Edges from points that are elsewhere to points that are here. Both are given by places in tables of their numbers:
+// sources have numbers from n on, targets below.
+struct Arrivals {
+    const std::int32_t* source_numbers;
+    const std::int32_t* target_numbers;
+    const std::int32_t* sources;  // (count) places
+    const std::int32_t* targets;
+    const float* values;
+    std::size_t count;
+};
+
+// The same for n points of so many in all: entries of `indices` from n on are points elsewhere, whose own rows are made
+// there; `arrived` has their edges to the points here, none twice.
+JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                                const std::vector<Arrivals>& arrived, std::size_t points, int threads,
+                                ProgressToken& token);
 
 }  // namespace pixelsne

@@ -12,6 +12,7 @@ Floats: TypeAlias = NDArray[np.float32]
 Indices: TypeAlias = NDArray[np.int32]
 Bounds: TypeAlias = tuple[float, float, float, float]  # low x, low y, high x, high y
 Lattice: TypeAlias = tuple[float, float, float, int, int, bool]  # spacing, origin, columns, rows, convolve K - 1
+Coding: TypeAlias = tuple[float, float, float, float]
 
 instruction_set: str
 
@@ -75,6 +76,18 @@ def joint_affinities(
     indices: Indices, conditional: Floats, token: ProgressToken, threads: int
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
+# Rows of n points of `points` in all; numbers from n on, below `known`, stand for those elsewhere. What arrived from
+# elsewhere: numbers of sources, numbers of targets, and of each edge the places in these, and its value.
+def joint_affinities_of_part(
+    indices: Indices,
+    conditional: Floats,
+    arrived: list[tuple[Indices, Indices, Indices, Indices, Floats]],
+    known: int,
+    points: int,
+    token: ProgressToken,
+    threads: int,
+) -> tuple[NDArray[np.int64], Indices, Floats]: ...
+
 class Attraction:
     # columns stand for the first `points` positions, 0: as many as there are rows
     def __init__(self, offsets: NDArray[np.int64], columns: Indices, values: Floats, points: int = 0) -> None: ...
@@ -126,6 +139,19 @@ class FieldConvolution:
     # convolves the nodes in place, returns the normalizer
     def apply(self, nodes: Floats, lattice: Lattice, points: int, threads: int) -> float: ...
 
+# Positions between processes. The chosen rows as (low x, low y, step x, step y) and numbers (chosen, 2), and back,
+# minus a center.
+def encode_positions(positions: Floats, chosen: Indices, threads: int) -> tuple[Coding, NDArray[np.uint16]]: ...
+def decode_positions(
+    coding: Coding,
+    numbers: NDArray[np.uint16],
+    chosen: Indices,
+    center: tuple[float, float],
+    to: Floats,
+    threads: int,
+) -> None: ...
+def sum_positions(positions: Floats, threads: int) -> tuple[float, float]: ...
+def center_positions(positions: Floats, center: tuple[float, float], to: Floats, threads: int) -> None: ...
 def bounds(positions: Floats, threads: int) -> Bounds: ...
 
 # Moves positions, velocity and gains in place and recenters the map; returns its bounds.

@@ -1,5 +1,7 @@
 """Where the points start."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 
@@ -26,13 +28,32 @@ SPECTRAL_ROUNDS = (15, 150)
 SPECTRAL_PRODUCTS = 2e10
 
 
-def without_outliers(centered: AnyArray) -> AnyArray:
+@dataclass(frozen=True)
+class Limits:
+    """How far from the middle a start may reach, along every axis."""
+
+    middle: AnyArray  # (axes)
+    border: float
+
+    def clip(self, centered: AnyArray) -> AnyArray:
+        clipped: AnyArray = np.clip(centered - self.middle, -self.border, self.border)
+        return clipped
+
+
+def find_limits(centered: AnyArray) -> Limits | None:
+    """None where no outliers rule."""
     low, high = np.percentile(centered, MIDDLE, axis=0)
     middle = float(np.max(high - low)) / 2
     if middle == 0 or centered.std(axis=0).max() <= OUTLIER_FACTOR * middle:
+        return None
+    return Limits((low + high) / 2, FARTHEST_START * middle)
+
+
+def without_outliers(centered: AnyArray) -> AnyArray:
+    limits = find_limits(centered)
+    if limits is None:
         return centered
-    border = FARTHEST_START * middle
-    clipped: AnyArray = np.clip(centered - (low + high) / 2, -border, border)
+    clipped = limits.clip(centered)
     clipped -= clipped.mean(axis=0)
     return clipped
 

@@ -1,120 +1,26 @@
 """Maps of data that outgrow one machine, on a Dask cluster."""
 
-import os
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from sklearn.utils import check_random_state
+if TYPE_CHECKING:
+    from pixelsne.distributed.entry import embed, start, start_files
+    from pixelsne.distributed.pipeline import DistributedRun
+    from pixelsne.distributed.result import DistributedMap
 
-from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
-from pixelsne.distributed.crew import Crew, workers_of
-from pixelsne.distributed.files import partitions_of_files
-from pixelsne.distributed.memory import check_workers
-from pixelsne.distributed.pipeline import DistributedRun, Partitions
-from pixelsne.distributed.reduce import digest, join_digests, read_block
-from pixelsne.distributed.result import DistributedMap
-from pixelsne.estimator import PixelSNE
-from pixelsne.files.source import Wanted
-from pixelsne.repulsion import MOST_NODES
-from pixelsne.settings import Settings, check_settings
+# Imported when first used: workers import this package for its tasks, and should not hold what only the client needs.
+_HOMES = {
+    "DistributedMap": "pixelsne.distributed.result",
+    "DistributedRun": "pixelsne.distributed.pipeline",
+    "embed": "pixelsne.distributed.entry",
+    "start": "pixelsne.distributed.entry",
+    "start_files": "pixelsne.distributed.entry",
+}
 
 __all__ = ["DistributedMap", "DistributedRun", "embed", "start", "start_files"]
 
 
-# A shard with fewer points than so many neighborhoods is not worth its messages.
-FEWEST_NEIGHBORHOODS = 10
-
-
-def embed(
-    values: Any,
-    client: Any = None,
-    model: PixelSNE | None = None,
-    *,
-    checkpoint: str | os.PathLike[str] | None = None,
-    callback: Any = None,
-) -> DistributedMap:
-    """The map of a dask array (n, d), or of a dask data frame of numbers, computed where its partitions are.
-
-    client: of the cluster; None is the current one. model: the settings. checkpoint: a folder that the client and all
-    workers share; a run that was cut off goes on from there when it is started again. callback: called with every
-    Snapshot; True stops the run.
-    """
-    from distributed import get_client  # noqa: PLC0415 - an extra
-
-    run = start(values, client or get_client(), model or PixelSNE(), checkpoint=checkpoint)
-    for snapshot in run.snapshots():
-        if callback is not None and callback(snapshot) and snapshot.iteration > 0:
-            run.stopped_by = "callback"
-            break
-    return run.map()
-
-
-def start(
-    values: Any, client: Any, model: PixelSNE, *, checkpoint: str | os.PathLike[str] | None = None
-) -> DistributedRun:
-    """A run that has not begun, to be followed by its `snapshots`."""
-    crew = new_crew(client, checkpoint)
-    return begin(partitions_of(values, crew), crew, model, checkpoint)
-
-
-def start_files(
-    paths: list[str],
-    client: Any,
-    model: PixelSNE,
-    wanted: Wanted,
-    *,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> DistributedRun:
-    """The same for files, each of which is a partition."""
-    crew = new_crew(client, checkpoint)
-    return begin(partitions_of_files(crew, paths, wanted), crew, model, checkpoint)
-
-
-def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
-    """A shard for each worker, or as many as a run had that goes on."""
-    before = None if checkpoint is None else shards_of(checkpoint)
-    return Crew(client, before or len(workers_of(client)))
-
-
-def begin(
-    partitions: Partitions, crew: Crew, model: PixelSNE, checkpoint: str | os.PathLike[str] | None
-) -> DistributedRun:
-    settings = distributed_settings(model)
-    run = DistributedRun(partitions, crew, settings)
-    crew.shards = min(crew.shards, max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
-    width = min(partitions.columns, settings.n_pca or partitions.columns)
-    check_workers(crew.client, partitions.rows, width, run.neighbor_count, crew.shards, MOST_NODES)
-    if checkpoint is not None:
-        prints = crew.join("read", join_digests, [crew.task("read", digest, block) for block in partitions.blocks])
-        identity = identity_of(partitions.rows, partitions.columns, str(prints.result()), crew.shards, settings)
-        if model.random_state is None:
-            identity.pop("seed")  # any will do, and what it decided is decided when a run goes on
-        run.folder = SharedFolder(os.fspath(checkpoint), crew, identity)
-    return run
-
-
-def distributed_settings(model: PixelSNE) -> Settings:
-    """Checked; what only one machine can do is refused."""
-    seed = int(check_random_state(model.random_state).randint(2**31))
-    settings = check_settings(model.get_params(deep=False) | {"n_jobs": 1}, seed)
-    if settings.metric not in {"euclidean", "l2", "cosine"}:
-        raise ValueError(f"metric={settings.metric!r} is not distributed; use 'euclidean' or 'cosine'")
-    if settings.repulsion not in {"auto", "pixel-field"}:
-        raise ValueError(f"repulsion={settings.repulsion!r} is not distributed; use 'auto' or 'pixel-field'")
-    if settings.neighbors not in {"auto", "clusters"}:
-        raise ValueError(f"neighbors={settings.neighbors!r} is not distributed; use 'auto' or 'clusters'")
-    if not isinstance(settings.init, str):
-        raise ValueError("init must be 'pca' or 'random' on a cluster")  # noqa: TRY004
-    return settings
-
-
-def partitions_of(values: Any, crew: Crew) -> Partitions:
-    """Blocks of all columns, as futures."""
-    array = values.to_dask_array(lengths=True) if hasattr(values, "to_dask_array") else values
-    if array.ndim != 2:  # noqa: PLR2004
-        raise ValueError(f"X must be (rows, columns), got shape {array.shape}")
-    if any(count != count for count in array.chunks[0]):  # noqa: PLR0124 - NaN: unknown
-        array = array.compute_chunk_sizes()
-    array = array.rechunk({1: -1})
-    parts = crew.client.compute(array.to_delayed().ravel().tolist())
-    blocks = [crew.task("read", read_block, part, number) for number, part in enumerate(parts)]
-    return Partitions(blocks, [int(count) for count in array.chunks[0]], int(array.shape[1]))
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pixelsne.distributed' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

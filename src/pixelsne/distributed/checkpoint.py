@@ -165,7 +165,7 @@ class SharedFolder:
         document = {"kind": KIND, "version": VERSION, "run": self._identity} | vars(progress)
         del document["last_look"]
         write_archive(self.path / RUN, document, {"last_look": progress.last_look})
-        moving.replace(self.load_stands(progress.iteration))
+        moving.go_on_from(self.load_stands(progress.iteration))
         before, self._saved = self._saved, progress.iteration
         if before is not None and before != progress.iteration:
             for shard in range(crew.shards):

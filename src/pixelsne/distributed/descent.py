@@ -6,10 +6,11 @@ are pure, so that what a lost worker held can be computed again.
 """
 
 import threading
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,11 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.arrays import Positions
 from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
-from pixelsne.distributed.affinities import Rows
+from pixelsne.distributed.affinities import Rows, Searched
 from pixelsne.distributed.crew import FAN_IN, Crew, threads_here
 from pixelsne.distributed.halo import Coded, Given, decode, encode
-from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.schedule import Pace
-
-
-def aligned(array: Any) -> Any:
-    """What came over the network may lie at any address."""
-    return np.require(array, None, ["C", "A"])
 
 
 @dataclass
@@ -52,9 +48,9 @@ class Share(Sized):
         return vars(self) | {"_attraction": None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stand(Sized):
-    """Where a shard's points are: all that changes from iteration to iteration. Not centered."""
+    """Where a shard's points are: all that changes from iteration to iteration. Not centered. Only itself is equal."""
 
     positions: Positions  # (own, 2)
     velocity: Positions
@@ -66,8 +62,8 @@ class News(Sized):
     """What a shard tells the others."""
 
     count: int
-    sums: NDArray[np.float64]  # (2) of all coordinates
-    bounds: NDArray[np.float64]  # (4) low x, low y, high x, high y
+    sums: tuple[float, float]  # of all coordinates
+    bounds: "_core.Bounds"  # low x, low y, high x, high y
     coded: Coded  # of the points given
 
 
@@ -89,7 +85,8 @@ class Plan:
     step_limit: float
 
 
-def begin(positions: Positions) -> Stand:
+def begin(searched: Searched) -> Stand:
+    positions = searched.start
     return Stand(positions, np.zeros_like(positions), np.ones_like(positions))
 
 
@@ -98,14 +95,19 @@ def make_share(rows: Rows, given: Given, sources: list[Any]) -> Share:
 
 
 def tell(share: Share, stand: Stand) -> News:
-    positions = stand.positions
-    bounds = np.array(_core.bounds(positions, 1))
-    return News(len(positions), positions.sum(axis=0, dtype=np.float64), bounds, encode(positions[share.given.places]))
+    positions, threads = aligned(stand.positions), threads_here()
+    return News(
+        len(positions),
+        _core.sum_positions(positions, threads),
+        _core.bounds(positions, threads),
+        encode(positions, aligned(share.given.places), threads),
+    )
 
 
-def center_of(news: Sequence[News]) -> Any:
-    """(2), the same bits at every shard."""
-    return np.sum([one.sums for one in news], axis=0) / sum(one.count for one in news)
+def center_of(news: Sequence[News]) -> tuple[float, float]:
+    """The same bits at every shard."""
+    count = sum(one.count for one in news)
+    return sum(one.sums[0] for one in news) / count, sum(one.sums[1] for one in news) / count
 
 
 def bounds_of(news: Sequence[News]) -> "_core.Bounds":
@@ -118,28 +120,45 @@ def bounds_of(news: Sequence[News]) -> "_core.Bounds":
 
 
 def centered(stand: Stand, news: Sequence[News]) -> Positions:
-    moved: Positions = (stand.positions - center_of(news)).astype(np.float32)
+    moved = np.empty_like(stand.positions)
+    _core.center_positions(aligned(stand.positions), center_of(news), moved, threads_here())
     return moved
 
 
-# The last share of the lattice that a shard's points were sorted for: `advance` follows `deposit` on the same worker,
-# unless something was lost.
-_sorted: dict[int, tuple[Any, _core.FieldShare]] = {}
+class Desk:
+    """What a worker has at hand of a shard between `deposit` and `advance`, which follows it on the same worker unless
+    something was lost."""
+
+    def __init__(self, share: Share, stand: Stand, news: list[News], plan: Plan) -> None:
+        self.positions, self.threads = centered(stand, news), threads_here()
+        self.lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
+        self.on_lattice = _core.FieldShare(self.positions, self.lattice, self.threads)
+        self._attract: Callable[[], Positions] = lambda: self._pull(share, news)
+
+    def _pull(self, share: Share, news: list[News]) -> Positions:
+        pull = np.empty_like(self.positions)
+        share.attraction().forces(surroundings(share, self.positions, news, self.threads), pull, self.threads)
+        return pull
+
+    def attract_ahead(self) -> None:
+        """While lattices travel and the field is made."""
+        self._attract = _ahead.submit(self._attract).result
+
+    def attraction(self) -> Positions:
+        return self._attract()
 
 
-def field_share(shard: int, positions: Positions, lattice: "_core.Lattice", threads: int) -> _core.FieldShare:
-    key = (lattice, len(positions), zlib.crc32(positions.data), zlib.adler32(positions.data))
-    kept = _sorted.get(shard)
-    if kept is None or kept[0] != key:
-        _sorted[shard] = kept = (key, _core.FieldShare(positions, lattice, threads))
-    return kept[1]
+# By where the shard's points are; they go when that goes.
+_desks: WeakKeyDictionary[Stand, Desk] = WeakKeyDictionary()
+_ahead = ThreadPoolExecutor(1, thread_name_prefix="pixelsne-ahead")
 
 
 def deposit(share: Share, stand: Stand, news: list[News], plan: Plan) -> NDArray[np.float32]:
-    lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
-    nodes = np.empty((lattice[4], lattice[3]), dtype=np.float32)
-    positions, threads = centered(stand, news), threads_here()
-    field_share(share.rows.shard, positions, lattice, threads).deposit(nodes, threads)
+    desk = Desk(share, stand, news, plan)
+    nodes = np.empty((desk.lattice[4], desk.lattice[3]), dtype=np.float32)
+    desk.on_lattice.deposit(nodes, desk.threads)
+    _desks[stand] = desk
+    desk.attract_ahead()
     return nodes
 
 
@@ -163,20 +182,27 @@ def convolve(parts: list[Any], news: list[News], plan: Plan) -> Field:
     return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
 
 
-def surroundings(share: Share, own: Positions, news: list[News]) -> Positions:
+def pass_on(field: Field) -> Field:
+    return field
+
+
+def surroundings(share: Share, own: Positions, news: list[News], threads: int) -> Positions:
     """(own + halo, 2), centered."""
-    center = center_of(news)
-    halo = [decode(one.coded, places) - center for one, places in zip(news, share.sources, strict=True)]
-    return np.concatenate([own, *(part.astype(np.float32) for part in halo)])
+    ends = np.cumsum([len(own), *(len(places) for places in share.sources)])
+    whole, center = np.empty((ends[-1], 2), dtype=np.float32), center_of(news)
+    whole[: len(own)] = own
+    for one, places, begin, end in zip(news, share.sources, ends[:-1], ends[1:], strict=True):
+        decode(one.coded, places, center, whole[begin:end], threads)
+    return whole
 
 
 def advance(share: Share, stand: Stand, news: list[News], acting: Field, plan: Plan, pace: Pace) -> Stand:
     """One step of the shard's points."""
-    own, threads = centered(stand, news), threads_here()
-    pull, push = np.empty_like(own), np.empty_like(own)
-    share.attraction().forces(surroundings(share, own, news), pull, threads)
-    field_share(share.rows.shard, own, acting.lattice, threads).read(acting.nodes, push, threads)
-    _sorted.pop(share.rows.shard, None)  # of no use to the next iteration
+    desk = _desks.pop(stand, None) or Desk(share, stand, news, plan)
+    own, threads, pull = desk.positions, desk.threads, desk.attraction()
+    push = np.empty_like(own)
+    desk.on_lattice.read(acting.nodes, push, threads)
+    del desk  # the largest part of what an iteration needs
     velocity, gains = stand.velocity.copy(), stand.gains.copy()
     _core.move(
         own,
@@ -204,8 +230,8 @@ class Look(Sized):
 
 
 def look(share: Share, stand: Stand, news: list[News], every: int) -> Look:
-    own = centered(stand, news)
-    logarithms, mass = share.attraction().divergence(surroundings(share, own, news), threads_here())
+    own, threads = centered(stand, news), threads_here()
+    logarithms, mass = share.attraction().divergence(surroundings(share, own, news, threads), threads)
     return Look(logarithms, mass, own[::every])
 
 
@@ -227,12 +253,18 @@ class Shards:
     def __init__(self, crew: Crew, shares: list[Any], stands: list[Any], plan: Plan) -> None:
         self.crew, self.shares, self.stands, self.plan = crew, shares, stands, plan
         self.news = self._tell()
+        self._field: Any = None  # of where the points are now, once somebody has asked
 
     def _tell(self) -> list[Any]:
         return self.crew.each("tell", tell, self.shares, self.stands)
 
     def field(self) -> Any:
         """Of where the points are now."""
+        if self._field is None:
+            self._field = self._make_field()
+        return self._field
+
+    def _make_field(self) -> Any:
         crew, news = self.crew, self.news
         parts = [
             crew.task("deposit", deposit, share, stand, news, self.plan, shard=shard)
@@ -242,18 +274,30 @@ class Shards:
             parts = [crew.task("add", add_nodes, parts[at : at + FAN_IN]) for at in range(0, len(parts), FAN_IN)]
         return crew.task("convolve", convolve, parts, news, self.plan, shard=0)  # where the kernel's spectrum is
 
+    def _passed_on(self, field: Any) -> list[Any]:
+        """The field for each shard, by way of others where they are many: one worker could not serve all."""
+        counts = [self.crew.shards]
+        while counts[-1] > FAN_IN:
+            counts.append(-(-counts[-1] // FAN_IN))
+        copies = [field]
+        for count in reversed(counts[1:]):
+            copies = [
+                self.crew.task("relay", pass_on, copies[at * len(copies) // count], shard=at * counts[0] // count)
+                for at in range(count)
+            ]
+        return [copies[shard * len(copies) // counts[0]] for shard in range(counts[0])]
+
     def step(self, pace: Pace) -> None:
         """Submits one iteration; nothing waits for it here."""
-        acting = self.field()
-        self.stands = [
+        fields = self._passed_on(self.field())
+        stands = [
             self.crew.task("advance", advance, share, stand, self.news, acting, self.plan, pace, shard=shard)
-            for shard, (share, stand) in enumerate(zip(self.shares, self.stands, strict=True))
+            for shard, (share, stand, acting) in enumerate(zip(self.shares, self.stands, fields, strict=True))
         ]
-        self.news = self._tell()
+        self.go_on_from(stands)
 
-    def replace(self, stands: list[Any]) -> None:
-        """By futures that do not remember how they came about."""
-        self.stands = stands
+    def go_on_from(self, stands: list[Any]) -> None:
+        self.stands, self._field = stands, None
         self.news = self._tell()
 
     def look(self, every: int) -> tuple[Overview, list[Look]]:

@@ -66,8 +66,9 @@ def read_values(path: str, wanted: Wanted, number: int) -> Block:
     return Block(number, np.ascontiguousarray(source.values), source.columns)
 
 
-def shape_of(block: Block) -> tuple[int, int, tuple[str, ...]]:
-    return *block.values.shape, block.names
+def shape_of(block: Block) -> tuple[int, int, tuple[str, ...], int]:
+    """Rows, columns, their names, bytes of a number."""
+    return *block.values.shape, block.names, block.values.itemsize
 
 
 def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partitions:
@@ -75,9 +76,10 @@ def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partiti
     blocks = [crew.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
     shapes = crew.client.gather([crew.task("read", shape_of, block) for block in blocks])
     for path, shape in zip(paths, shapes, strict=True):
-        if shape[1:] != shapes[0][1:]:
+        if shape[1:3] != shapes[0][1:3]:
             raise FileError(path, f"has other columns to embed than {paths[0]}: {shape[1]} and {shapes[0][1]} numbers")
-    return Partitions(blocks, [shape[0] for shape in shapes], shapes[0][1])
+    columns = shapes[0][1]
+    return Partitions(blocks, [shape[0] for shape in shapes], columns, columns * max(shape[3] for shape in shapes))
 
 
 def write_part(placed: Placed, path: str, wanted: Wanted, target: str, resolution: tuple[int, int], about: Any) -> int:

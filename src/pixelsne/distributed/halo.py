@@ -6,45 +6,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.distributed.affinities import Rows
+from pixelsne.distributed.affinities import Directory, Rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.shards import take
-from pixelsne.distributed.sized import Sized
-
-# Steps of a coordinate between the smallest and the largest that travel together. A map of 300 units is then known
-# to a 400th of a unit, which no measure of quality notices (benchmarks/cluster.py).
-STEPS = 65_535
+from pixelsne.distributed.sized import Sized, aligned
 
 
 @dataclass(frozen=True)
 class Given(Sized):
     """What a shard tells all others, once: which of its points they need."""
 
-    rows: NDArray[np.int64]  # of the input, ascending
-    places: NDArray[np.int32]  # in the shard
+    rows: NDArray[np.int64]  # of the input
+    places: NDArray[np.int32]  # in the shard, ascending
 
 
 @dataclass(frozen=True)
 class Coded(Sized):
-    """Positions on their way, relative to each other."""
+    """Positions on their way, in 16 bits a coordinate, relative to each other. A map of 300 units is then known to a
+    400th of a unit, which no measure of quality notices (a test compares)."""
 
-    low: NDArray[np.float64]  # (2)
-    step: NDArray[np.float64]  # (2)
-    steps: NDArray[np.uint16]  # (points, 2)
-
-
-def encode(positions: Positions) -> Coded:
-    if not len(positions):
-        return Coded(np.zeros(2), np.ones(2), np.empty((0, 2), dtype=np.uint16))
-    low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
-    step = np.where(high > low, (high - low) / STEPS, 1.0)
-    return Coded(low, step, np.rint((positions - low) / step).astype(np.uint16))
+    coding: "_core.Coding"
+    numbers: NDArray[np.uint16]  # (points, 2)
 
 
-def decode(coded: Coded, places: Any) -> Any:
-    """(places, 2) float64"""
-    return coded.low + coded.step * coded.steps[places]
+def encode(positions: Positions, chosen: Any, threads: int) -> Coded:
+    return Coded(*_core.encode_positions(positions, chosen, threads))
+
+
+def decode(coded: Coded, chosen: Any, center: tuple[float, float], to: Positions, threads: int) -> None:
+    """Writes the chosen ones, minus the center, to (chosen, 2)."""
+    _core.decode_positions(coded.coding, aligned(coded.numbers), aligned(chosen), center, to, threads)
 
 
 def wanted(rows: Rows, shards: int) -> list[Any]:
@@ -54,9 +47,8 @@ def wanted(rows: Rows, shards: int) -> list[Any]:
 
 def give(rows: Rows, asked: list[Any]) -> Given:
     """All that anybody asked for."""
-    chosen = np.unique(np.concatenate(asked))
-    by_row = np.argsort(rows.rows, kind="stable")
-    return Given(chosen, by_row[np.searchsorted(rows.rows[by_row], chosen)].astype(np.int32))
+    places = np.unique(Directory(rows.rows, 0).find(np.concatenate(asked))[0])
+    return Given(rows.rows[places], places)
 
 
 def given_rows(given: Given) -> Any:
@@ -65,10 +57,7 @@ def given_rows(given: Given) -> Any:
 
 def find_sources(rows: Rows, given: list[Any]) -> list[Any]:
     """For each shard, where in what it gives the halo is."""
-    return [
-        np.searchsorted(there, rows.halo_rows[rows.halo_owners == shard]).astype(np.int32)
-        for shard, there in enumerate(given)
-    ]
+    return [Directory(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(given)]
 
 
 def link(crew: Crew, rows: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -1,6 +1,7 @@
 """From a dask array or frame to a map, one line per stage."""
 
 import time
+from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from pixelsne.descent import (
 from pixelsne.distributed import affinities, descent, halo, reduce, result, shards
 from pixelsne.distributed.checkpoint import Progress, SharedFolder
 from pixelsne.distributed.crew import Crew
-from pixelsne.distributed.initial_positions import initial_positions
+from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.repulsion import MOST_NODES
@@ -27,7 +28,7 @@ from pixelsne.schedule import plan as plan_paces
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
-# So many iterations are submitted at once, so that workers seldom wait for the client.
+# So many iterations are submitted before the first of them is over, so that workers never wait for the client.
 ITERATIONS_AHEAD = 5
 
 ITERATIONS_BETWEEN_CHECKPOINTS = 25
@@ -40,6 +41,7 @@ class Partitions:
     blocks: list[Any]
     counts: list[int]
     columns: int
+    row_bytes: int
 
     @property
     def rows(self) -> int:
@@ -85,13 +87,13 @@ class DistributedRun:
     def _begin(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """All stages before the descent: shares and stands of the shards, as futures."""
         searched, rows = yield from self._prepare()
+        stands = self.crew.each("start", descent.begin, searched)
+        del searched
         given, sources = halo.link(self.crew, rows)
         shares = self.crew.each("halo", descent.make_share, rows, given, sources)
-        begun = initial_positions(self.crew, searched, str(self.settings.init), self.settings.seed)
-        stands = self.crew.each("start", descent.begin, begun)
         if self.folder is not None:
             self.folder.save_shares(shares)
-            del searched, rows, given, sources, shares  # before they are read again
+            del rows, given, sources, shares  # before they are read again
             shares = self.folder.load_shares()
         return shares, stands
 
@@ -116,14 +118,16 @@ class DistributedRun:
         points = [crew.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
         yield from self._timed("reduce", self._wait("reduce", points))
         partitions.blocks.clear()  # the workers need them no more
-        residents = shards.partition(crew, points, partitions.first_rows, partitions.rows, settings.seed)
-        del points, reduction
+        samples = shards.draw_samples(crew, points, partitions.rows, settings.seed)
+        axes = find_axes(crew, points, samples, str(settings.init))
+        residents = shards.partition(crew, points, samples, partitions.first_rows, settings.seed)
+        del points, samples, reduction
         yield from self._timed("partition", self._wait("neighbors", residents))
-        pairs = affinities.distribute_affinities(
-            crew, residents, self.neighbor_count, partitions.rows, replace(settings, perplexity=self.perplexity)
+        settings = replace(settings, perplexity=self.perplexity)
+        searched, rows = affinities.distribute_affinities(
+            crew, residents, axes, self.neighbor_count, partitions.rows, settings
         )
-        searched, rows = [one for one, _ in pairs], [two for _, two in pairs]
-        del residents, pairs
+        del residents
         yield from self._timed("neighbors", self._wait("neighbors", searched))
         yield from self._timed("affinities", self._wait("affinities", rows))
         return searched, rows
@@ -158,13 +162,15 @@ class DistributedRun:
         if self._last_look is None:
             self._last_look = self._see(moving)
             self._save(moving)
+        under_way: deque[list[Any]] = deque()
         while self._next_pace < len(paces):
             pace = paces[self._next_pace]
             moving.step(pace)
             self._next_pace += 1
             self.iteration += 1
-            if self.iteration % ITERATIONS_AHEAD == 0:
-                self._wait_for(moving.news)
+            under_way.append(moving.news)
+            if len(under_way) > ITERATIONS_AHEAD:
+                self._wait_for(under_way.popleft())
             kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
             if moved is not None and moved < self.settings.tol and pace.phase == "late" and not pace.cools:
                 self.stopped_by = "tol"

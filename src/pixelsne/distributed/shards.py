@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import MiniBatchKMeans
 
 from pixelsne.arrays import Points
 from pixelsne.distributed.crew import Crew
@@ -19,8 +18,10 @@ from pixelsne.distributed.sized import Sized
 CELLS_A_SHARD = 32
 MOST_CELLS = 4096
 SAMPLE_A_CELL = 100
-# A point visits the owners of so many of the cells nearest to it.
-CELLS_VISITED = 8
+# A point visits the owners of so many of the cells nearest to it. With few shards most of its neighbors are at home
+# anyway; with many, half of them may not be (benchmarks/results/cluster_halo_reviews1m.md).
+CELLS_VISITED, CELLS_VISITED_OF_MANY = 8, 16
+FEW_SHARDS = 4
 PAIRS_AT_ONCE = 4_000_000  # points and cells
 
 
@@ -57,6 +58,8 @@ def sample(points: Points, share: float, seed: int, number: int) -> Points:
 
 
 def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
+    from sklearn.cluster import MiniBatchKMeans  # noqa: PLC0415 - large, and one worker alone needs it
+
     sampled = np.concatenate(samples)
     count = min(CELLS_A_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
@@ -83,8 +86,9 @@ def divide(centers: Points, weights: Any, members: Any, first: int, shards: int,
 
 
 def nearest_cells(points: Points, cells: Cells) -> Any:
-    """(n, CELLS_VISITED) nearest first."""
-    count = min(CELLS_VISITED, len(cells.centers))
+    """(n, those visited) nearest first."""
+    visited = CELLS_VISITED if cells.owners.max() < FEW_SHARDS else CELLS_VISITED_OF_MANY
+    count = min(visited, len(cells.centers))
     halves = 0.5 * np.einsum("ij,ij->i", cells.centers, cells.centers)
     found = np.empty((len(points), count), dtype=np.int64)
     rows = max(1, PAIRS_AT_ONCE // len(cells.centers))
@@ -96,10 +100,12 @@ def nearest_cells(points: Points, cells: Cells) -> Any:
     return found
 
 
-def route(points: Points, cells: Cells, first_row: int, shards: int) -> list[Travelers]:
-    """For each shard, those that live there and those that visit it."""
+def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int) -> list[Travelers]:
+    """Of some partitions, for each shard: those that live there and those that visit it."""
+    points = np.concatenate(parts)
+    rows = np.concatenate([first + np.arange(len(part)) for first, part in zip(first_rows, parts, strict=True)])
     visited = cells.owners[nearest_cells(points, cells)]
-    owners, rows = visited[:, 0].astype(np.int32), first_row + np.arange(len(points))
+    owners = visited[:, 0].astype(np.int32)
     sent = []
     for shard in range(shards):
         chosen = np.flatnonzero((visited == shard).any(axis=1))
@@ -112,22 +118,46 @@ def take(parts: list[Any], place: int) -> Any:
 
 
 def settle(arrived: list[Travelers], shard: int) -> Residents:
-    rows = np.concatenate([part.rows for part in arrived])
-    owners = np.concatenate([part.owners for part in arrived])
-    points = np.concatenate([part.points for part in arrived])
-    order = np.argsort(owners != shard, kind="stable")
-    own = int(np.count_nonzero(owners == shard))
-    return Residents(shard, own, rows[order], owners[order], np.ascontiguousarray(points[order]))
+    """Its own first. Points are copied once: with those that arrived they are much of what a worker can hold."""
+    total, width = sum(len(part.rows) for part in arrived), arrived[0].points.shape[1]
+    points, at = np.empty((total, width), dtype=np.float32), 0
+    rows, owners = [], []
+    for at_home in (True, False):
+        for part in arrived:
+            chosen = np.flatnonzero((part.owners == shard) == at_home)
+            points[at : at + len(chosen)] = part.points[chosen]
+            at += len(chosen)
+            rows.append(part.rows[chosen])
+            owners.append(part.owners[chosen])
+    own = sum(len(part) for part in rows[: len(arrived)])
+    return Residents(shard, own, np.concatenate(rows), np.concatenate(owners), points)
 
 
-def partition(crew: Crew, points: Sequence[Any], first_rows: Sequence[int], n: int, seed: int) -> list[Any]:
-    """From partitions of n points to the residents of each shard, all futures."""
+def draw_samples(crew: Crew, points: Sequence[Any], n: int, seed: int) -> list[Any]:
+    """A small share of each partition of n points, futures."""
     share = min(1.0, min(CELLS_A_SHARD * crew.shards, MOST_CELLS) * SAMPLE_A_CELL / n)
-    samples = [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
-    cells = crew.task("partition", make_cells, samples, crew.shards, seed)
+    return [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
+
+
+def partition(
+    crew: Crew, points: Sequence[Any], samples: Sequence[Any], first_rows: Sequence[int], seed: int
+) -> list[Any]:
+    """From partitions to the residents of each shard, all futures.
+
+    Partitions are taken together until there are no more groups than shards: the messages are groups x shards.
+    """
+    cells = crew.task("partition", make_cells, list(samples), crew.shards, seed)
+    size = -(-len(points) // crew.shards)
     sent = [
-        crew.task("partition", route, part, cells, first, crew.shards)
-        for part, first in zip(points, first_rows, strict=True)
+        crew.task(
+            "partition",
+            route,
+            list(points[at : at + size]),
+            cells,
+            list(first_rows[at : at + size]),
+            crew.shards,
+        )
+        for at in range(0, len(points), size)
     ]
     arrived = [[crew.task("partition", take, one, shard) for one in sent] for shard in range(crew.shards)]
     return crew.each("partition", settle, arrived, range(crew.shards))

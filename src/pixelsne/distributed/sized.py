@@ -1,4 +1,4 @@
-"""Results that tell the scheduler how large they are: it moves what it takes to be small."""
+"""Results on the move: they tell the scheduler how large they are, as it moves what it takes to be small."""
 
 import sys
 from typing import Any
@@ -17,3 +17,8 @@ def size_of(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     return sum(map(size_of, value)) if isinstance(value, list) else sys.getsizeof(value)
+
+
+def aligned(array: Any) -> Any:
+    """What came over the network may lie at any address."""
+    return np.require(array, None, ["C", "A"])

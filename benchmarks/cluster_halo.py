@@ -1,0 +1,70 @@
+"""What shards of one data set have to do with each other, the more there are of them: `cluster_halo.py reviews1m.npz`.
+
+Nothing is distributed here: neighbors are found in one process, and every point gets the shard it would live in.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from measure import Rows, load_points, save, source_name
+from pixelsne.distributed.shards import CELLS_A_SHARD, MOST_CELLS, SAMPLE_A_CELL, make_cells, nearest_cells, sample
+from pixelsne.neighbors import find_neighbors
+
+NEIGHBORS = 90
+SHARDS = (2, 4, 16, 64, 256)
+
+
+def needed_by(shard: int, owners: Any, indices: Any, owners_of_neighbors: Any) -> Any:
+    """Which points of other shards one shard has edges with, in either direction."""
+    needed = (owners_of_neighbors == shard).any(axis=1)
+    needed[np.unique(indices[owners == shard])] = True
+    needed[owners == shard] = False
+    return needed
+
+
+def describe(points: Any, indices: Any, shards: int) -> dict[str, Any]:
+    share = min(1.0, min(CELLS_A_SHARD * shards, MOST_CELLS) * SAMPLE_A_CELL / len(points))
+    cells = make_cells([sample(points, share, 0, 0)], shards, 0)
+    visited = cells.owners[nearest_cells(points, cells)].astype(np.int16)
+    owners = visited[:, 0]
+    owners_of_neighbors = owners[indices]
+    given, halo, adjoining = np.zeros(len(points), dtype=bool), 0, 0
+    for shard in range(shards):
+        needed = needed_by(shard, owners, indices, owners_of_neighbors)
+        given |= needed
+        halo += int(np.count_nonzero(needed))
+        adjoining += len(np.unique(owners[needed]))
+    visits = 1 + np.count_nonzero(np.diff(np.sort(visited, axis=1), axis=1), axis=1)
+    return {
+        "shards": shards,
+        "largest / mean": float(np.bincount(owners, minlength=shards).max() * shards / len(points)),
+        "shards a point is sent to": float(visits.mean()),
+        "edges within a shard": float((owners_of_neighbors == owners[:, None]).mean()),
+        "neighbors among the visitors": share_found(owners, visited, indices),
+        "points given / all": float(given.mean()),
+        "halo / own": halo / len(points),
+        "adjoining shards": adjoining / shards,
+    }
+
+
+def share_found(owners: Any, visited: Any, indices: Any) -> float:
+    """Of the neighbors of every hundredth point, those that live in its shard or are sent there."""
+    rows = np.arange(0, len(owners), 100)
+    met = (visited[indices[rows]] == owners[rows][:, None, None]).any(axis=2)
+    return float(met.mean())
+
+
+def main(path: str) -> None:
+    points, _ = load_points(path)
+    indices = find_neighbors(points, NEIGHBORS, "auto", 0, 2).indices
+    rows: Rows = []
+    for shards in SHARDS:
+        rows.append(describe(points, indices, shards))
+        print(rows[-1], flush=True)
+    save(f"cluster_halo_{source_name(path)}", f"What shards have to do with each other, {source_name(path)}", rows)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,202 @@
+"""What larger clusters would take, from what small ones took: `cluster_model.py`; writes the tables of docs/scaling.md.
+
+Reads results/cluster_reviews1m.json, cluster_mnist.json and cluster_halo_reviews1m.json.
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from measure import RESULTS, Rows, table
+from pixelsne.distributed.crew import FAN_IN
+from pixelsne.distributed.memory import Load, worker_bytes
+from pixelsne.neighbors import choose_effort
+from pixelsne.repulsion import MOST_NODES
+
+LARGE, SMALL = "cluster_reviews1m", "cluster_mnist"
+HALO = "cluster_halo_reviews1m"
+PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
+BEGIN, END = "<!-- {}: written by benchmarks/cluster_model.py -->", "<!-- end -->"
+
+ITERATIONS = 350
+POINTS = {"reviews1m": 1_000_000, "mnist": 70_000}
+NEIGHBORS, WIDTH, ROW_BYTES = 90, 50, 200
+CODED = 4  # bytes of a point on its way
+SIZES = (10_000_000, 100_000_000, 1_000_000_000)
+WORKERS = (16, 64, 256)
+LINK = 1.25e9  # bytes a second into and out of a worker: ten gigabits
+THREADS = 8
+GIGABYTE = 1e9
+
+
+def runs_of(name: str) -> dict[str, dict[str, Any]]:
+    content = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return {run["run"]: run for run in content["runs"]}
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Of one thread of the reference machine."""
+
+    point: float  # seconds a point and iteration, its edges included
+    node: float  # seconds a node of the lattice and iteration
+    task: float  # seconds a task costs beside its work
+    round: float  # seconds an iteration costs beside that, however few tasks it has
+    stages: dict[str, float]  # seconds a point before the descent
+    sides: dict[int, float]  # of the lattice, by the number of points
+    given: dict[int, float]  # share of the points that others need, by the number of shards
+    local_link: float  # bytes a second between two processes of this machine
+
+
+def side_of(run: dict[str, Any]) -> float:
+    columns, rows = map(int, run["lattice"].split(" x "))
+    return float(np.sqrt(columns * rows))
+
+
+def scheduling_of(runs: dict[str, dict[str, Any]]) -> tuple[float, float]:
+    """Milliseconds a task, and an iteration, by a line through what was seen with 1, 2 and 4 workers."""
+    chosen = {int(name.split()[0]): run for name, run in runs.items() if name.endswith(("worker", "workers"))}
+    tasks = [workers * run["tasks a worker and iteration"] for workers, run in chosen.items()]
+    task, each = np.polyfit(tasks, [run["scheduling and waiting, ms"] for run in chosen.values()], 1)
+    return float(task), float(each)
+
+
+def measure_constants() -> Constants:
+    large, small = runs_of(LARGE), runs_of(SMALL)
+    halo = json.loads((RESULTS / f"{HALO}.json").read_text(encoding="utf-8"))["rows"]
+    one, two, n = large["1 worker"], large["2 workers"], POINTS["reviews1m"]
+    task, each = scheduling_of(small)
+    # The pull is worked out beside the tasks, so what points take is what the iteration takes beside all else.
+    points = one["ms an iteration"] - one["convolve, ms in all"] - task * one["tasks a worker and iteration"] - each
+    moved = two["given, MB"] * 2**20 + side_of(two) ** 2 * 4
+    return Constants(
+        point=points / 1000 / n,
+        node=one["convolve, ms in all"] / 1000 / side_of(one) ** 2,
+        task=task / 1000,
+        round=each / 1000,
+        stages={name: one[name] / n for name in ("reduce", "partition", "neighbors", "affinities")},
+        sides={POINTS["mnist"]: side_of(small["1 worker"]), n: side_of(one)},
+        given={1: 0.0} | {row["shards"]: row["points given / all"] for row in halo},
+        local_link=moved / (two["transfer, ms"] / 1000),
+    )
+
+
+def lattice_side(n: int, constants: Constants) -> float:
+    """A map's width grows as a power of n, and the lattice with it, up to its limit."""
+    (small, narrow), (large, wide) = sorted(constants.sides.items())
+    power = np.log(wide / narrow) / np.log(large / small)
+    return float(min(MOST_NODES, wide * (n / large) ** power))
+
+
+def given_share(workers: int, constants: Constants) -> float:
+    counts = sorted(constants.given)
+    return float(np.interp(np.log(workers), np.log(counts), [constants.given[count] for count in counts]))
+
+
+def levels(workers: int) -> int:
+    """Of passing on a lattice to all, eight at a time."""
+    return max(1, int(np.ceil(np.log(workers) / np.log(FAN_IN) - 1e-9))) if workers > 1 else 0
+
+
+def iteration(
+    n: int, workers: int, threads: int, link: float, constants: Constants, busy: float = 1.0
+) -> dict[str, float]:
+    """Seconds of each part. busy: processes for each core, where these are fewer."""
+    nodes = lattice_side(n, constants) ** 2
+    others = min(FAN_IN, workers - 1) * levels(workers)
+    return {
+        "points": constants.point * n / workers / threads * busy,
+        "field": constants.node * nodes / threads,
+        "halo": given_share(workers, constants) * n * CODED * (workers - 1) / workers / link,
+        "lattices": 2 * others * nodes * 4 / link,
+        "scheduling": constants.task * (3 + 2 / FAN_IN) * workers + constants.round,
+    }
+
+
+def check_rows(constants: Constants) -> Rows:
+    """The model against what was measured here: two cores, one thread a worker."""
+    rows: Rows = []
+    for name, file in (("reviews1m", LARGE), ("mnist", SMALL)):
+        for run, found in runs_of(file).items():
+            if not run.endswith(("worker", "workers")):
+                continue
+            workers = int(run.split()[0])
+            parts = iteration(POINTS[name], workers, 1, constants.local_link, constants, max(1.0, workers / 2))
+            expected = 1000 * sum(parts.values())
+            rows.append(
+                {
+                    "data": name,
+                    "workers": workers,
+                    "model, ms an iteration": f"{expected:.0f}",
+                    "measured": f"{found['ms an iteration']:.0f}",
+                    "model / measured": f"{expected / found['ms an iteration']:.2f}",
+                }
+            )
+    return rows
+
+
+def preparation(n: int, workers: int, threads: int, constants: Constants) -> float:
+    """Seconds of all stages before the descent, exchanges not counted; in a larger shard a search looks farther."""
+    harder = choose_effort(n // workers).probes / choose_effort(POINTS["reviews1m"]).probes
+    stages = constants.stages | {"neighbors": constants.stages["neighbors"] * harder}
+    return sum(stages.values()) * n / workers / threads
+
+
+def outlook_rows(constants: Constants) -> Rows:
+    rows: Rows = []
+    for n in SIZES:
+        for workers in WORKERS:
+            parts = iteration(n, workers, THREADS, LINK, constants)
+            total = sum(parts.values())
+            largest = max(parts, key=lambda name: parts[name])
+            side = lattice_side(n, constants)
+            load = Load(n, ROW_BYTES, WIDTH, NEIGHBORS, int(side))
+            received = (parts["halo"] + parts["lattices"] / 2) * LINK
+            rows.append(
+                {
+                    "points": f"{n:,}",
+                    "workers": workers,
+                    "memory of each, GB": f"{worker_bytes(load, workers) / GIGABYTE:.1f}",
+                    "received in an iteration, MB": f"{received / 1e6:.0f}",
+                    **{f"{name}, s": f"{seconds:.2f}" for name, seconds in parts.items()},
+                    "iteration, s": f"{total:.2f}",
+                    "descent, min": f"{total * ITERATIONS / 60:.0f}",
+                    "before it, min": f"{preparation(n, workers, THREADS, constants) / 60:.1f}",
+                    "most goes to": largest,
+                }
+            )
+    return rows
+
+
+def constant_rows(constants: Constants) -> Rows:
+    figures = {
+        "a point and its edges, ns an iteration": f"{constants.point * 1e9:.0f}",
+        "a node of the lattice, ns an iteration": f"{constants.node * 1e9:.1f}",
+        "a task beside its work, ms": f"{constants.task * 1e3:.1f}",
+        "an iteration beside its tasks, ms": f"{constants.round * 1e3:.1f}",
+        "between two processes here, GB/s": f"{constants.local_link / GIGABYTE:.2f}",
+        **{f"{name}, µs a point": f"{seconds * 1e6:.1f}" for name, seconds in constants.stages.items()},
+        **{f"side of the lattice at {n:,} points": f"{side:.0f}" for n, side in constants.sides.items()},
+    }
+    return [{"constant, one thread": name, "measured": value} for name, value in figures.items()]
+
+
+def page_with(text: str, constants: Constants) -> str:
+    """The page with its tables made anew."""
+    tables = {"constants": constant_rows, "check": check_rows, "outlook": outlook_rows}
+    for name, rows in tables.items():
+        begin = BEGIN.format(name)
+        before, _, rest = text.partition(begin)
+        after = rest.partition(END)[2]
+        text = f"{before}{begin}\n\n{table(rows(constants))}\n\n{END}{after}"
+    return text
+
+
+if __name__ == "__main__":
+    made = page_with(PAGE.read_text(encoding="utf-8"), measure_constants())
+    PAGE.write_text(made, encoding="utf-8")
+    sys.stdout.write(made)
