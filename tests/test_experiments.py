@@ -208,7 +208,13 @@ def small(tmp_path, monkeypatch, random):
     images = random.integers(0, 256, (10, 784))[labels] * 0.5 + random.integers(0, 100, (240, 784))
     np.savez(folder / "mnist.npz", X=images.astype(np.uint8), y=labels)
     scale = plan.Scale(
-        rows=200, repetitions=1, judged_rows=160, judged_repetitions=2, sizes=(160, 240), crowds=(160, 200)
+        rows=200,
+        repetitions=1,
+        judged_rows=160,
+        judged_repetitions=2,
+        sizes=(160, 240),
+        exact_up_to=160,
+        crowds=(160, 200),
     )
     monkeypatch.setattr(commands, "QUICK", scale)
     cache = tmp_path / "cache"
