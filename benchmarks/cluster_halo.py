@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from measure import Rows, load_points, save, source_name
-from pixelsne.distributed.shards import CELLS_A_SHARD, MOST_CELLS, SAMPLE_A_CELL, make_cells, nearest_cells, sample
+from pixelsne.distributed.shards import make_cells, nearest_cells, sample, share_sampled
 from pixelsne.neighbors import find_neighbors
 
 NEIGHBORS = 90
@@ -25,8 +25,7 @@ def needed_by(shard: int, owners: Any, indices: Any, owners_of_neighbors: Any) -
 
 
 def describe(points: Any, indices: Any, shards: int) -> dict[str, Any]:
-    share = min(1.0, min(CELLS_A_SHARD * shards, MOST_CELLS) * SAMPLE_A_CELL / len(points))
-    cells = make_cells([sample(points, share, 0, 0)], shards, 0)
+    cells = make_cells([sample(points, share_sampled(len(points), shards), 0, 0)], shards, 0)
     visited = cells.owners[nearest_cells(points, cells)].astype(np.int16)
     owners = visited[:, 0]
     owners_of_neighbors = owners[indices]

@@ -133,9 +133,14 @@ def settle(arrived: list[Travelers], shard: int) -> Residents:
     return Residents(shard, own, np.concatenate(rows), np.concatenate(owners), points)
 
 
+def share_sampled(n: int, shards: int) -> float:
+    """Of n points, enough to find the cells of so many shards."""
+    return min(1.0, min(CELLS_A_SHARD * shards, MOST_CELLS) * SAMPLE_A_CELL / n)
+
+
 def draw_samples(crew: Crew, points: Sequence[Any], n: int, seed: int) -> list[Any]:
     """A small share of each partition of n points, futures."""
-    share = min(1.0, min(CELLS_A_SHARD * crew.shards, MOST_CELLS) * SAMPLE_A_CELL / n)
+    share = share_sampled(n, crew.shards)
     return [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
 
 
