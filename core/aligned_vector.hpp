@@ -18,7 +18,7 @@ struct CacheLineAllocator {
     CacheLineAllocator(const CacheLineAllocator<Other>&) {}
 
     Number* allocate(std::size_t count) { return static_cast<Number*>(allocate_memory(count * sizeof(Number))); }
-    void deallocate(Number* numbers, std::size_t) { std::free(numbers); }
+    void deallocate(Number* numbers, std::size_t) { free_memory(numbers); }
 
     friend bool operator==(CacheLineAllocator, CacheLineAllocator) { return true; }
     friend bool operator!=(CacheLineAllocator, CacheLineAllocator) { return false; }

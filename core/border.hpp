@@ -48,14 +48,14 @@ inline Positions positions_view(const Matrix<const float>& positions) {
 template <class Number>
 Vector<Number> owned(Numbers<Number> numbers, std::size_t size) {
     Number* data = numbers.release();
-    nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
+    nb::capsule owner(data, [](void* memory) noexcept { free_memory(memory); });
     return Vector<Number>(data, {size}, owner);
 }
 
 template <class Number>
 Matrix<Number> new_matrix(std::size_t rows, std::size_t columns) {
     Number* data = allocate_numbers<Number>(rows * columns).release();
-    nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
+    nb::capsule owner(data, [](void* memory) noexcept { free_memory(memory); });
     return Matrix<Number>(data, {rows, columns}, owner);
 }
 

@@ -10,7 +10,7 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) || defined(_WIN32)
 #include <malloc.h>
 #endif
 
@@ -20,12 +20,25 @@ inline void* allocate_memory(std::size_t bytes) {
     constexpr std::size_t kCacheLine = 64;
     constexpr std::size_t kLargePage = std::size_t{1} << 21;
     const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kCacheLine;
+#if defined(_WIN32)
+    void* memory = _aligned_malloc(bytes > 0 ? bytes : 1, alignment);
+    if (memory == nullptr) throw std::bad_alloc();
+#else
     void* memory = nullptr;
     if (posix_memalign(&memory, alignment, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
+#endif
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (alignment == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; refusal does no harm
 #endif
     return memory;
+}
+
+inline void free_memory(void* memory) noexcept {
+#if defined(_WIN32)
+    _aligned_free(memory);
+#else
+    std::free(memory);
+#endif
 }
 
 // What is freed in pieces stays with the process until somebody asks; of megabytes that is worth asking.
@@ -36,7 +49,7 @@ inline void release_free_memory() {
 }
 
 struct FreeMemory {
-    void operator()(void* memory) const noexcept { std::free(memory); }
+    void operator()(void* memory) const noexcept { free_memory(memory); }
 };
 
 // Numbers that nobody has set yet.

@@ -61,7 +61,8 @@ def kept_seed() -> bytes:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(TOKEN_BYTES))
     seed = path.read_bytes()
-    if len(seed) != TOKEN_BYTES or path.stat().st_mode & 0o077:
+    readable = os.name == "posix" and path.stat().st_mode & 0o077  # elsewhere the bits do not tell
+    if len(seed) != TOKEN_BYTES or readable:
         raise ValueError(f"{path} is not as it was left; delete it, and a new key is made")
     return seed
 
