@@ -1,4 +1,4 @@
-"""Error of the pixel field along a run: `field_error.py DATA ...`, DATA as in schedule.py.
+"""Error of the pixel field along a run: `field_error.py DATA ...`, DATA as in compare_peers.py.
 
 At several iterations of a default run the field's push is compared with all pairs, for 2,000 random points; a tree's
 error stands beside it. The screen's resolution changes nothing: up to 2,048 nodes a side the lattice is as fine as the
@@ -15,7 +15,7 @@ from pixelsne.affinities import joint_affinities
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
 from pixelsne.neighbors import find_neighbors
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 ITERATIONS = (1, 20, 40, 80, 120, 150, 200, 350)
 MOST_NODES = 2048
@@ -67,7 +67,7 @@ def compare(positions: np.ndarray, rows: np.ndarray, threads: int) -> dict[str, 
 def follow(source: str, threads: int) -> Rows:
     points, _ = load_points(source)
     affinities = joint_affinities(find_neighbors(points, 90, "auto", 0, threads), (30.0,), threads)
-    settings = check_settings(PixelSNE(tol=0.0, repulsion="pixel-field", n_jobs=threads).get_params(deep=False), 0)
+    settings = settings_of(PixelSNE(tol=0.0, repulsion="pixel-field", n_jobs=threads))
     descent = Descent(affinities, initial_positions(points, "pca", 0), settings)
     sampled = SAMPLED_ROWS if len(points) <= MANY else SAMPLED_ROWS // 5
     rows = np.random.default_rng(0).permutation(len(points))[:sampled]

@@ -15,7 +15,7 @@ from pixelsne.affinities import joint_affinities
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
 from pixelsne.neighbors import ClusterEffort, Neighbors, choose_effort
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 K = 90
 RECALL_ROWS = 2_000
@@ -59,7 +59,7 @@ def measure(
     with Clock() as searching:
         found = search(points, effort, threads)
     recall = recall_of(found, rows_for_recall(judge), truth)
-    settings = check_settings(PixelSNE(n_jobs=threads).get_params(deep=False), 0)
+    settings = settings_of(PixelSNE(n_jobs=threads))
     start = initial_positions(points, "pca", 0)[found.order]
     descent = Descent(joint_affinities(found, (30.0,), threads), start, settings, found.order)
     del found

@@ -1,4 +1,6 @@
-"""The search for the schedule: `schedule.py DATA ... [--only NAME,NAME]`, DATA as in compare_peers.py or `digits:500`.
+"""The search for the schedule: `schedule.py DATA ... [--only 'NAME;NAME']`.
+
+DATA as in compare_peers.py, or `digits:500`.
 
 Each candidate runs on the same affinities (perplexity 30) from the same start; the maps are judged at several
 iterations. "ordinary" is what the field uses: exaggeration 12 for 250 iterations at momentum 0.5, then momentum 0.8,
@@ -17,7 +19,7 @@ from pixelsne import PixelSNE
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
 from pixelsne.schedule import Pace, plan
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 Phase = tuple[int, tuple[float, float], tuple[float, float], tuple[float, float]]
 """Iterations; exaggeration, momentum and rate / n, each from and to."""
@@ -97,7 +99,7 @@ def try_candidate(
     points: np.ndarray, judge: Judge, threads: int, make_paces: Callable[[Any, int], list[Pace]]
 ) -> list[dict[str, float]]:
     model = PixelSNE(random_state=0, n_jobs=threads, tol=0.0)
-    settings = check_settings(model.get_params(deep=False), 0)
+    settings = settings_of(model)
     descent = Descent(judge.affinities, initial_positions(points, "pca", 0), settings)
     descent.paces = make_paces(settings, len(points))
     rows, seconds = [], 0.0

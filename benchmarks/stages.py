@@ -13,7 +13,7 @@ from measure import Clock, peak_memory
 from pixelsne import PixelSNE, _core
 from pixelsne.repulsion import choose_repulsion
 from pixelsne.screen import Screen
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 ALONG = [1, 50, *range(100, 1001, 100)]
 WINDOW = 20  # iterations over which a time per iteration is the median: every 50th takes longer, it also looks
@@ -33,7 +33,7 @@ def milliseconds_at(seconds: np.ndarray, iteration: int) -> float:
 
 def repulsion_milliseconds(model: PixelSNE) -> float:
     """One evaluation of the repulsion on the finished map, best of five."""
-    settings = check_settings(model.get_params(deep=False), 0)
+    settings = settings_of(model)
     repel = choose_repulsion(settings, len(model.positions_))
     bounds = _core.bounds(model.positions_, settings.threads)
     screen, push = Screen.around(bounds, settings.resolution, settings.aspect), np.empty_like(model.positions_)

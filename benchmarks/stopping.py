@@ -1,4 +1,4 @@
-"""When the picture stands still: `stopping.py DATA ...`, DATA as in schedule.py.
+"""When the picture stands still: `stopping.py DATA ...`, DATA as in compare_peers.py.
 
 One run for each tolerance and resolution, on the same affinities. A run that a tolerance ends cools down first.
 """
@@ -11,7 +11,7 @@ from measure import Clock, Rows, load_points, save, source_name
 from pixelsne import PixelSNE
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 RESOLUTIONS = (512, 1024, 2048)
 TOLERANCES = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -19,7 +19,7 @@ TOLERANCES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 def run(points: Any, judge: Judge, resolution: int, tolerance: float, options: argparse.Namespace) -> dict[str, Any]:
     model = PixelSNE(resolution, tol=tolerance, max_iter=options.max_iter, n_jobs=options.threads)
-    settings = check_settings(model.get_params(deep=False), 0)
+    settings = settings_of(model)
     descent = Descent(judge.affinities, initial_positions(points, "pca", 0), settings)
     with Clock() as clock:
         for _ in descent:

@@ -17,7 +17,7 @@ from experiments.methods import METHODS
 from pixelsne.arrays import Positions
 from pixelsne.repulsion import Repulsion, repel_by_barnes_hut, repel_by_pixel_tree
 from pixelsne.screen import Screen
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 ITERATIONS_BETWEEN_MAPS = 100
 
@@ -28,7 +28,7 @@ EVALUATIONS = 3
 def trees(cell: Cell) -> Result:
     """Seconds a whole run would spend in each tree."""
     model = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads)
-    settings = check_settings(model.get_params(deep=False), cell.seed)
+    settings = settings_of(model, cell.seed)
     methods: dict[str, Repulsion] = {
         str(variant): LiteralTree(variant, settings.resolution, settings.theta) for variant in VARIANTS
     }
@@ -44,7 +44,7 @@ def trees(cell: Cell) -> Result:
 
 
 def maps_of(model: Any, cell: Cell) -> Iterator[tuple[Positions, Screen]]:
-    """In the middle of every 50 iterations."""
+    """In the middle of every 100 iterations."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
     for snapshot in model.start(points).snapshots():
         if snapshot.screen is not None and snapshot.iteration % ITERATIONS_BETWEEN_MAPS == ITERATIONS_BETWEEN_MAPS // 2:

@@ -18,7 +18,7 @@ from pixelsne.affinities import joint_affinities
 from pixelsne.arrays import Positions
 from pixelsne.neighbors import find_neighbors
 from pixelsne.repulsion import repel_by_barnes_hut, repel_by_pixel_field, repel_by_pixel_tree
-from pixelsne.settings import Settings, check_settings
+from pixelsne.settings import Settings, settings_of
 
 SIDES = (512, 2048)  # a screen with far fewer pixels than points, and one with more
 
@@ -45,7 +45,7 @@ def parts(cell: Cell) -> Result:
 
 def settings_for(cell: Cell, side: int) -> Settings:
     model = METHODS["pixelsne-rp"].model(side, cell.seed, cell.threads)
-    return check_settings(model.get_params(deep=False), cell.seed)
+    return settings_of(model, cell.seed)
 
 
 def pulling(points: Any, settings: Settings, *, reorder: bool) -> Callable[..., float]:

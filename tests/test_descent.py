@@ -12,11 +12,11 @@ from pixelsne.descent import Descent, median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
 from pixelsne.schedule import automatic_rate, plan
 from pixelsne.screen import Screen
-from pixelsne.settings import check_settings
+from pixelsne.settings import settings_of
 
 
 def make_settings(**changes):
-    return check_settings(PixelSNE(**changes).get_params(deep=False), seed=0)
+    return settings_of(PixelSNE(**changes))
 
 
 def core_gradient(affinities, positions):

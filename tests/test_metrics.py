@@ -9,9 +9,9 @@ from sklearn.preprocessing import normalize
 
 from pixelsne import PixelSNE, _core, quality
 from pixelsne.affinities import calibrate
+from pixelsne.choices import OTHER_METRICS
 from pixelsne.graphs import given_affinities, neighbors_in_graph, neighbors_in_matrix
 from pixelsne.neighbors import find_neighbors
-from pixelsne.settings import OTHER_METRICS
 
 
 def quick(**changes):

@@ -10,19 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pixelsne import __version__
+from pixelsne.choices import ASPECTS, COLORED_AS, METRICS, PRESETS, REPULSIONS, SEARCHES
 from pixelsne.commands.interrupts import Signals, Stopped, listening
-
-# Names the estimator knows, for help and completion; written down here because asking it would take a second.
-METRICS = (
-    "euclidean", "l2", "cosine", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "dice", "hamming",
-    "haversine", "jaccard", "l1", "manhattan", "minkowski", "rogerstanimoto", "russellrao", "sokalsneath",
-    "sqeuclidean", "yule", "precomputed", "affinities",
-)  # fmt: skip
-SEARCHES = ("auto", "exact", "vp-tree", "rp-forest", "clusters")
-REPULSIONS = ("auto", "exact", "barnes-hut", "pixel-tree", "pixel-field")
-PRESETS = ("t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp")
 
 
 class Failure(click.ClickException):
@@ -124,7 +116,7 @@ fitting = options(
     JOBS,
     click.option("--max-iter", type=int, help="Iterations at most.  [default: 350]"),
     click.option("--tol", type=float, help="Pixels; a picture that moves less has settled.  [default: 1]"),
-    click.option("--aspect", type=click.Choice(["fill", "equal"]), help="Axes fill the screen, or share a scale.  [default: fill]"),
+    click.option("--aspect", type=click.Choice(ASPECTS), help="Axes fill the screen, or share a scale.  [default: fill]"),
     click.option("--init", metavar="START", type=FILE, help="pca, random, or a file by --model to start from its map.  [default: pca]"),
     click.option("--n-neighbors", type=int, help="Neighbors looked up.  [default: three times the perplexity]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="The search for them.  [default: auto]"),
@@ -141,7 +133,7 @@ drawing = options(
     click.option("--dark", is_flag=True, help="On a dark ground."),
     click.option("--scale", type=click.IntRange(1, 16), default=1, show_default=True, help="Pixels of the picture for one of the map."),
     click.option("--point-size", type=click.IntRange(1, 11), help="Pixels of the map across; else by their number."),
-    click.option("--color-as", type=click.Choice(["auto", "categories", "numbers"]), default="auto", show_default=True, help="What the color column holds."),
+    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="What the color column holds."),
 )  # fmt: skip
 
 reporting = options(
@@ -242,6 +234,17 @@ def plot(**given: Any) -> None:
     run(given)
 
 
+OF_ANY_VIEW = {"path", "live", "port", "host", "browser", "label", "quiet"}
+
+
+def refuse_fitting(context: click.Context) -> None:
+    """Options that would change nothing about a finished map."""
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and option.name not in OF_ANY_VIEW:
+            raise click.UsageError(f"{option.opts[0]} is for --live: this map is finished")
+
+
 @main.command()
 @click.argument("path", metavar="MAP", type=FILE)
 @click.option("--live", is_flag=True, help="MAP is an input of `embed`: its map is computed, and shown as it forms.")
@@ -252,7 +255,8 @@ def plot(**given: Any) -> None:
 @reading
 @fitting
 @click.option("--quiet", is_flag=True, help="Nothing but the address.")
-def view(**given: Any) -> None:
+@click.pass_context
+def view(context: click.Context, /, **given: Any) -> None:
     """Shows a map in the browser; with --live, a run as it happens.
 
     \b
@@ -261,6 +265,8 @@ def view(**given: Any) -> None:
     """
     from pixelsne.commands.view import run  # noqa: PLC0415
 
+    if not given["live"]:
+        refuse_fitting(context)
     run(given | dict.fromkeys(("picture", "html", "model_path", "checkpoint", "resume")))
 
 

@@ -11,12 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pixelsne.arrays import Placed, Positions
+from pixelsne.choices import GIVEN_METRICS
 from pixelsne.descent import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.inputs import as_numbers
 from pixelsne.memory import estimate
 from pixelsne.pipeline import Run
-from pixelsne.settings import GIVEN_METRICS, PRESETS, check_choice, check_settings, check_threads
+from pixelsne.settings import PRESETS, check_choice, check_settings, check_threads
 from pixelsne.transform import place_rows
 from pixelsne.watched import finish, watched
 
@@ -37,10 +38,11 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Effective number of neighbors; of a sequence, the mean of the kernels is taken. Lowered with a
         warning where there are too few points.
     n_neighbors : int, "all" or None, default=None
-        Neighbors looked up for each point; None is three times the perplexity.
+        Neighbors looked up for each point; None is three times the perplexity, "all" every other point.
     neighbors : {"auto", "exact", "vp-tree", "rp-forest", "clusters"}, default="auto"
         The search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" and the faster
-        "clusters" find nearly all.
+        "clusters" find nearly all. "auto" is "exact" up to 5,000 points or for very many neighbors, else
+        "clusters".
     repulsion : {"auto", "exact", "barnes-hut", "pixel-tree", "pixel-field"}, default="auto"
         The method for the forces between all points: all pairs (t-SNE), a quadtree over the data (BH-SNE),
         a quadtree whose leaves are pixels (PixelSNE), or a convolution of the pixel lattice. "auto" takes

@@ -14,42 +14,11 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.neighbors import SEARCHES
-from pixelsne.repulsion import METHODS
+from pixelsne.choices import ASPECTS, CENTERS, METRICS, REPULSIONS, SEARCHES, STARTS
 from pixelsne.screen import Aspect
 
 LARGEST_SIDE = 65_536
 MOST_THREADS = 256
-
-CENTERS = ("mass", "cell")
-ASPECTS = ("fill", "equal")
-STARTS = ("pca", "random")
-
-# The core knows the first three, two of which are one; the others are scikit-learn's. Those that take their
-# parameters from the data (mahalanobis, seuclidean) are left out: new points would change them. Scaled columns give
-# the same.
-CORE_METRICS = ("euclidean", "l2", "cosine")
-OTHER_METRICS = (
-    "braycurtis",
-    "canberra",
-    "chebyshev",
-    "cityblock",
-    "correlation",
-    "dice",
-    "hamming",
-    "haversine",
-    "jaccard",
-    "l1",
-    "manhattan",
-    "minkowski",
-    "rogerstanimoto",
-    "russellrao",
-    "sokalsneath",
-    "sqeuclidean",
-    "yule",
-)
-GIVEN_METRICS = ("precomputed", "affinities")
-METRICS = (*CORE_METRICS, *OTHER_METRICS, *GIVEN_METRICS)
 
 # The paper's systems (its Sec. 5.1.2). The rate of 200 in the published programs leaves out the
 # gradient's factor 4, so it is 50 here.
@@ -210,7 +179,7 @@ def check_threads(n_jobs: Any) -> int:
     if jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all processors or a positive number")
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(jobs, MOST_THREADS) if jobs > 0 else max(1, available + 1 + jobs)
+    return min(MOST_THREADS, jobs if jobs > 0 else max(1, available + 1 + jobs))
 
 
 def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
@@ -221,8 +190,8 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         resolution=check_resolution(given("resolution")),
         perplexity=check_perplexity(given("perplexity")),
         n_neighbors=check_neighbor_count(given("n_neighbors")),
-        neighbors=check_choice("neighbors", given("neighbors"), ("auto", *SEARCHES)),
-        repulsion=check_choice("repulsion", given("repulsion"), ("auto", *METHODS)),
+        neighbors=check_choice("neighbors", given("neighbors"), SEARCHES),
+        repulsion=check_choice("repulsion", given("repulsion"), REPULSIONS),
         theta=check_number("theta", given("theta"), 0.0),
         center=check_choice("center", given("center"), CENTERS),
         aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
@@ -240,3 +209,8 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         seed=seed,
         threads=check_threads(given("n_jobs")),
     )
+
+
+def settings_of(model: Any, seed: int = 0, **changes: Any) -> Settings:
+    """Of an estimator, with some parameters changed."""
+    return check_settings(model.get_params(deep=False) | changes, seed)

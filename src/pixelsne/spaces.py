@@ -14,10 +14,11 @@ from scipy import sparse
 from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Points
+from pixelsne.choices import CORE_METRICS, OTHER_METRICS
 from pixelsne.graphs import check_square, given_affinities, given_neighbors, join, nearest_in_rows
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import Reduction, fit_reduction
-from pixelsne.settings import CORE_METRICS, OTHER_METRICS, Settings
+from pixelsne.settings import Settings
 
 # Distances the core does not know are computed for all pairs, in a minute or so for this many points.
 MOST_POINTS_FOR_OTHER_METRICS = 30_000

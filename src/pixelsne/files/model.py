@@ -11,19 +11,19 @@ import numpy as np
 from scipy import sparse
 
 from pixelsne.arrays import AnyArray
+from pixelsne.choices import OTHER_METRICS
 from pixelsne.descent import LARGEST_COORDINATE, History, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.files.archive import DamagedFileError, read_archive, write_archive
 from pixelsne.reduce import FARTHEST, Reduction, Units
 from pixelsne.screen import Screen
 from pixelsne.settings import (
-    OTHER_METRICS,
     check_choice,
     check_count,
     check_number,
     check_perplexity,
     check_resolution,
-    check_settings,
+    settings_of,
 )
 from pixelsne.spaces import Coordinates, GivenAffinities, GivenDistances, OtherDistances, Space
 
@@ -187,7 +187,7 @@ def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) ->
         )
     try:
         model = make(**read_parameters(document["parameters"], arrays))
-        check_settings(model.get_params(deep=False), 0)
+        settings_of(model)
         embedding = read_embedding(document, arrays)
         read_columns(document, model, embedding.space.width())
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:

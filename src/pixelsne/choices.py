@@ -1,0 +1,37 @@
+"""Names that parameters choose from. Imports nothing, so that the command line can offer them at once."""
+
+# The core knows the first three, two of which are one; the others are scikit-learn's. Those that take their
+# parameters from the data (mahalanobis, seuclidean) are left out: new points would change them. Scaled columns give
+# the same.
+CORE_METRICS = ("euclidean", "l2", "cosine")
+OTHER_METRICS = (
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "cityblock",
+    "correlation",
+    "dice",
+    "hamming",
+    "haversine",
+    "jaccard",
+    "l1",
+    "manhattan",
+    "minkowski",
+    "rogerstanimoto",
+    "russellrao",
+    "sokalsneath",
+    "sqeuclidean",
+    "yule",
+)
+GIVEN_METRICS = ("precomputed", "affinities")
+METRICS = (*CORE_METRICS, *OTHER_METRICS, *GIVEN_METRICS)
+
+# What they do stands in neighbors.SEARCHES, repulsion.METHODS and settings.PRESETS; a test compares.
+SEARCHES = ("auto", "exact", "vp-tree", "rp-forest", "clusters")
+REPULSIONS = ("auto", "exact", "barnes-hut", "pixel-tree", "pixel-field")
+PRESETS = ("t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp")
+
+CENTERS = ("mass", "cell")
+ASPECTS = ("fill", "equal")
+STARTS = ("pca", "random")
+COLORED_AS = ("auto", "categories", "numbers")
