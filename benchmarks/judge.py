@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 from pixelsne import _core, quality
 from pixelsne.affinities import Affinities, joint_affinities
 from pixelsne.descent import kl_divergence
+from pixelsne.neighborhoods import Neighborhoods
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.repulsion import best_normalizer
 
@@ -43,8 +44,9 @@ class Judge:
         positions = np.ascontiguousarray(positions, dtype=np.float32)
         nearest = self._nearest_on(positions)
         divergence = {"KL": self._divergence(positions)} if with_kl else {}
-        shares = {f"precision {k}": share_in_common(self.truth[:, :k], nearest[:, :k]) for k in NEIGHBORHOODS}
-        return {**divergence, f"{VOTERS}-NN accuracy": self._accuracy(nearest[:, :VOTERS]), **shares}
+        near = Neighborhoods(len(positions), self.rows, self.truth, nearest)
+        shares = {f"precision {k}": near.precision(k) for k in NEIGHBORHOODS}
+        return {**divergence, f"{VOTERS}-NN accuracy": near.accuracy(VOTERS, self.classes), **shares}
 
     def notes(self) -> str:
         """What the figures rest on."""
@@ -70,25 +72,11 @@ class Judge:
         itself[~itself.any(axis=1), -1] = True  # more points in one place than were asked for
         return found[~itself].reshape(len(self.rows), -1)
 
-    def _accuracy(self, nearest: np.ndarray) -> float:
-        """How often the majority is right; of equals, as in pixelsne.quality, the one with the nearest member."""
-        votes = np.zeros((len(self.rows), self.classes.max() + 1))
-        tie_breaks = 0.5 ** np.arange(2, nearest.shape[1] + 2)  # together less than one vote
-        for rank in range(nearest.shape[1]):
-            votes[np.arange(len(votes)), self.classes[nearest[:, rank]]] += 1 + tie_breaks[rank]
-        return float(np.mean(votes.argmax(axis=1) == self.classes[self.rows]))
-
 
 def affinities_of(found: Neighbors, perplexity: float, threads: int) -> Affinities:
     k = int(3 * perplexity)
     used = Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
     return joint_affinities(used, (float(perplexity),), threads)
-
-
-def share_in_common(first: np.ndarray, second: np.ndarray) -> float:
-    """Of two tables (rows, k), the share of indices that the same row of the other one has too."""
-    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
-    return float(np.sum(both[:, 1:] == both[:, :-1]) / first.size)
 
 
 def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:

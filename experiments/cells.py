@@ -16,9 +16,9 @@ from experiments.methods import METHODS
 from experiments.paper import NEIGHBORS
 from experiments.places import CACHE
 from pixelsne import PixelSNE, _core
-from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED, nearest, sample_rows, settings_of
-from pixelsne.quality import shared_neighbors, vote
-from pixelsne.settings import check_threads
+from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED
+from pixelsne.neighborhoods import Neighborhoods, nearest, sample_rows
+from pixelsne.settings import check_threads, settings_of
 from pixelsne.watched import finish
 
 Result = dict[str, Any]
@@ -103,8 +103,9 @@ def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
     rows = sample_rows(n, EXACT_UP_TO, ROWS_SAMPLED, 0)
     counts = tuple(k for k in NEIGHBORS if k < n)
     true, shown = true_neighbors(cell, data, rows, max(counts)), near(placed, rows, max(counts))
-    precision = [float(shared_neighbors(true[:, :k], shown[:, :k]).mean()) / k for k in counts]
-    accuracy = [float(np.mean(vote(data.labels[shown[:, :k]]) == data.labels[rows])) for k in counts]
+    found = Neighborhoods(n, rows, true, shown)
+    precision = [found.precision(k) for k in counts]
+    accuracy = [found.accuracy(k, np.asarray(data.labels)) for k in counts]
     return {"precision": precision, "accuracy": accuracy, "judged rows": len(rows)}
 
 

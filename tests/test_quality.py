@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 import reference
@@ -84,3 +85,8 @@ def test_kl_against_the_twin(cluster_affinities, random):
 def test_bad_arguments(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_sparse_rows_are_refused_with_a_remedy():
+    with pytest.raises(ValueError, match=r"X must be dense.*X\.toarray"):
+        quality.neighborhood_precision(sparse.eye_array(5, format="csr"), np.zeros((5, 2)), 2)

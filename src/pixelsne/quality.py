@@ -1,7 +1,17 @@
 """How good a map is.
 
-Every measure compares all pairs exactly. `k` may be a number or a sequence of numbers; of a sequence,
-results come in its order.
+Distances are Euclidean; `pixelsne score` has the others. Every measure compares all pairs exactly. `k` may be a number
+or a sequence of numbers; of a sequence, results come in its order.
+
+>>> import numpy as np
+>>> from pixelsne import quality
+>>> line = np.arange(10.0)[:, None]
+>>> shuffled = np.column_stack([line[:, 0], np.zeros(10)])
+>>> shuffled[[0, 9]] = shuffled[[9, 0]]  # two points change places
+>>> quality.neighborhood_precision(line, shuffled, k=2)
+0.6
+>>> quality.knn_accuracy(shuffled, labels=line[:, 0] > 4, k=1)
+0.8
 """
 
 from collections.abc import Sequence
@@ -18,6 +28,8 @@ from pixelsne.reduce import standardize
 from pixelsne.settings import check_count, check_threads, is_sequence
 from pixelsne.watched import finish, watched
 
+__all__ = ["kl_divergence", "knn_accuracy", "neighborhood_precision", "point_precision"]
+
 Float64s = NDArray[np.float64]
 
 # Votes are counted for blocks of rows, about this many comparisons at a time.
@@ -25,6 +37,8 @@ COMPARISONS_PER_BLOCK = 10_000_000
 
 
 def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
+    if hasattr(values, "toarray"):
+        raise ValueError(f"{name} must be dense here, got a sparse matrix; use {name}.toarray(), or its reduced rows")
     rows = np.asarray(values)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf" or len(rows) < 2 or rows.shape[1] < 1:  # noqa: PLR2004
         raise ValueError(
@@ -80,7 +94,7 @@ def neighborhood_precision(
     X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
 ) -> Float64s: ...
 def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
-    """The share of the k nearest neighbors in X that are among the k nearest on the map (Eq. nei_prec)."""
+    """The share of the k nearest neighbors in X that are among the k nearest on the map, over all points."""
     means: Float64s = np.mean(point_precision(X, embedding, k, n_jobs=n_jobs), axis=-1)
     return means if is_sequence(k) else float(means)
 
@@ -114,7 +128,10 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int
 
 
 def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int | None = -1) -> float:
-    """The cost t-SNE minimizes, with an exact normalizer. `positions` are in embedding units."""
+    """The cost t-SNE minimizes, with an exact normalizer. `positions` are in embedding units.
+
+    `affinities` come from pixelsne.affinities.joint_affinities.
+    """
     rows = np.ascontiguousarray(_rows("positions", positions, len(affinities)), dtype=np.float32)
     threads = check_threads(n_jobs)
     attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)

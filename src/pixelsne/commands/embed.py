@@ -10,10 +10,11 @@ from typing import Any
 import click
 import numpy as np
 
+from pixelsne.choices import STARTS
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.plot import PAGES, PICTURES, draw, look_of, write_page
-from pixelsne.commands.score import Neighborhoods, sample_rows, settings_of
+from pixelsne.commands.score import scores
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
@@ -23,9 +24,10 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import CheckRoom, Source, Wanted
 from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
 from pixelsne.memory import check_memory
+from pixelsne.neighborhoods import Neighborhoods, sample_rows
 from pixelsne.pipeline import Run
 from pixelsne.plot import Look
-from pixelsne.settings import STARTS
+from pixelsne.settings import settings_of
 
 Given = dict[str, Any]
 
@@ -149,7 +151,7 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
 def room_for_a_fit(model: PixelSNE) -> CheckRoom:
     """Refuses what could be read, but not embedded: before it is read."""
 
-    settings = settings_of(model)
+    settings = settings_of(model, init="random")
 
     def check(rows: int, columns: int, size: int) -> None:
         if rows < FEWEST_ROWS:
@@ -218,7 +220,7 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> None:
         Path(given["model_path"]).parent.mkdir(parents=True, exist_ok=True)
         model.save(given["model_path"])
     if given["html"]:
-        write_page(given["html"], made, source.path.name, given["label"], Look(dark=given["dark"]))
+        write_page(given["html"], made, source.path.name, None, Look(dark=given["dark"]))
     if given["picture"]:
         draw(
             given["picture"],
@@ -270,4 +272,5 @@ def judge(given: Given, model: PixelSNE, source: Source) -> dict[str, Any] | Non
     counts = tuple(k for k in COUNTS_JUDGED if k < len(source))
     if not counts or model.metric == "affinities":
         return None
-    return Neighborhoods.of(source.values, model.embedding_, rows, counts, model).scores(label_of(given, source))
+    near = Neighborhoods.of(source.values, model.embedding_, rows, max(counts), model)
+    return scores(near, counts, label_of(given, source))

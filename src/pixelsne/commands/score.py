@@ -1,15 +1,11 @@
 """`pixelsne score`: how good a map is."""
 
 import json
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from pixelsne.arrays import AnyArray, Placed
 from pixelsne.coloring import encode
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
@@ -18,10 +14,9 @@ from pixelsne.files.read_map import read_map
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import Map
-from pixelsne.quality import shared_neighbors, vote
-from pixelsne.settings import Settings, check_settings, check_threads
-from pixelsne.spaces import enter_space
-from pixelsne.watched import finish, watched
+from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
+from pixelsne.settings import check_threads
+from pixelsne.watched import finish
 
 COUNTS = (1, 3, 5, 10, 20, 30)
 EXACT_UP_TO = 20_000
@@ -33,63 +28,17 @@ OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "n_pca", "r
 Given = dict[str, Any]
 
 
-def sample_rows(n: int, exact_up_to: int, rows: int, seed: int) -> NDArray[np.int64]:
-    """All, or where there are too many, so many of them."""
-    if n <= exact_up_to:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, rows, replace=False))
-
-
-@dataclass(frozen=True)
-class Neighborhoods:
-    """Who is near some of the rows, by their values and on the map."""
-
-    n: int
-    rows: NDArray[np.int64]  # (m)
-    counts: tuple[int, ...]
-    true: NDArray[np.int32]  # (m, the largest count), nearest first
-    shown: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, values: Any, placed: Placed, rows: AnyArray, counts: tuple[int, ...], model: PixelSNE) -> Self:
-        """Compared by the model's metric, in all columns; sparse rows after the model's reduction."""
-        n_pca = model.n_pca if sparse.issparse(values) else None
-        threads, largest = check_threads(model.n_jobs), max(counts)
-        true = nearest(settings_of(model, n_pca=n_pca), values, rows, largest, threads)
-        shown = nearest(settings_of(PixelSNE(n_pca=None)), placed, rows, largest, threads)
-        return cls(len(placed), rows, counts, true, shown)
-
-    def scores(self, labels: Any) -> dict[str, Any]:
-        """labels: an array or a column of a table, or None."""
-        whole = len(self.rows) == self.n
-        result: dict[str, Any] = {
-            "sampled_rows": None if whole else len(self.rows),
-            "k": list(self.counts),
-            "neighborhood_precision": [
-                float(shared_neighbors(self.true[:, :k], self.shown[:, :k]).mean()) / k for k in self.counts
-            ],
-            "knn_accuracy": None,
-        }
-        if labels is not None:
-            classes = encode(labels)[1]
-            result["knn_accuracy"] = [
-                float(np.mean(vote(classes[self.shown[:, :k]]) == classes[self.rows])) for k in self.counts
-            ]
-        return result
-
-
-def settings_of(model: PixelSNE, **changes: Any) -> Settings:
-    return check_settings(model.get_params(deep=False) | {"init": "random"} | changes, 0)
-
-
-def nearest(settings: Settings, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
-    """(rows, k), without the row itself."""
-    space = finish(watched(lambda token: enter_space(values, settings, token)))
-    found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token))).indices
-    others = found != rows[:, None]
-    others[others.all(axis=1), -1] = False  # so many twins that the row itself did not come up
-    kept: AnyArray = found[others].reshape(len(rows), k)
-    return kept
+def scores(near: Neighborhoods, counts: tuple[int, ...], labels: Any) -> dict[str, Any]:
+    """Every measure for every k. labels: an array or a column of a table, or None."""
+    whole = len(near.rows) == near.n
+    classes = None if labels is None else encode(labels)[1]
+    told: dict[str, Any] = {"sampled_rows": None if whole else len(near.rows), "k": list(counts)}
+    for name, measure in MEASURES.items():
+        values = [measure.of(near, k, classes) for k in counts]
+        told[name] = None if None in values else values
+    if classes is not None and (classes < 0).any():
+        told["rows_without_label"] = int((classes[near.rows] < 0).sum())
+    return told
 
 
 def run(given: Given) -> None:
@@ -105,7 +54,7 @@ def run(given: Given) -> None:
         raise FileError(source.path, "has one row, which has no neighbors")
     talk.say(f"neighbors of {len(rows):,} rows among {len(source):,}")
     labels = None if given["label"] is None or source.others is None else source.others.column(given["label"])
-    scored = Neighborhoods.of(source.values, one.placed, rows, counts, model).scores(labels)
+    scored = scores(Neighborhoods.of(source.values, one.placed, rows, max(counts), model), counts, labels)
     result = {"rows": len(source), **scored, "kl_divergence": divergence(source, one, model)}
     click.echo(json.dumps(result) if given["as_json"] else as_text(result))
 
@@ -143,9 +92,9 @@ def as_text(result: dict[str, Any]) -> str:
     sampled = result["sampled_rows"]
     note = f", {sampled:,} of them sampled and compared with all" if sampled else ", all compared with all"
     lines = [f"{result['rows']:,} points{note}", "k" + " " * 23 + "".join(f"{k:>8}" for k in result["k"])]
-    for name, title in (("neighborhood_precision", "neighborhood precision"), ("knn_accuracy", "k-NN accuracy")):
+    for name, measure in MEASURES.items():
         if result[name] is not None:
-            lines.append(f"{title:<24}" + "".join(f"{value:>8.3f}" for value in result[name]))
+            lines.append(f"{measure.title:<24}" + "".join(f"{value:>8.3f}" for value in result[name]))
     known = result["kl_divergence"] is not None
     unknown = "unknown: the file does not tell the map's units (parquet, npz and h5ad do)"
     lines.append(f"{'KL divergence':<24}" + (f"{result['kl_divergence']:>8.3f}" if known else unknown))
