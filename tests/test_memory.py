@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from pixelsne import PixelSNE, memory
 from pixelsne.memory import Workload, estimate
@@ -149,3 +150,17 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(result.stdout) < 20_000 * 784 * 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "values", "expected"),
+    [
+        ({"perplexity": 500.0}, np.zeros((5000, 4), np.float32), "lower perplexity to"),
+        ({"n_neighbors": 1500}, np.zeros((5000, 4), np.float32), "lower n_neighbors to"),
+        ({"metric": "precomputed"}, sparse.random_array((5000, 5000), density=0.2, format="csr"), "fewer entries"),
+    ],
+)
+def test_the_remedy_is_one_that_helps(changes, values, expected, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 3e7)
+    with pytest.raises(MemoryError, match=expected):
+        PixelSNE(**changes).fit(values)

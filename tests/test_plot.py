@@ -207,3 +207,19 @@ def test_huge_screens_are_drawn_smaller():
 
 def test_the_palette_has_no_color_twice():
     assert len(set(PALETTE)) == len(PALETTE)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(["b", None, "a", float("nan")], dtype=object),
+        np.array([2.0, np.nan, 1.0, np.nan]),
+        np.array(["2020-01-02", "NaT", "2020-01-01", "NaT"], dtype="datetime64[D]"),
+        pa.chunked_array([pa.array([2.0, None, 1.0, float("nan")])]),
+    ],
+    ids=["objects", "numbers", "dates", "column"],
+)
+def test_what_is_missing_is_no_category(values):
+    names, codes = encode(values)
+    assert len(names) == 2
+    np.testing.assert_array_equal(codes, [1, -1, 0, -1])

@@ -30,3 +30,9 @@ def test_one_seed_against_itself_changes_nothing(clusters):
 def test_two_seeds_are_needed(clusters):
     with pytest.raises(ValueError, match="at least two different"):
         compare_seeds(PixelSNE(), clusters, seeds=(1, 1))
+
+
+def test_k_is_checked_before_anything_is_fitted(clusters, monkeypatch):
+    monkeypatch.setattr(PixelSNE, "fit", lambda *_: pytest.fail("it was fitted"))
+    with pytest.raises(ValueError, match="k must be"):
+        compare_seeds(PixelSNE(), clusters[:20], k=20)

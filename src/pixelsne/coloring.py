@@ -71,9 +71,7 @@ def in_reading_order(name: str) -> list[Any]:
 def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
     """Names, in reading order if they are not too many, and for each point which one it has; -1 for none."""
     if isinstance(values, np.ndarray):
-        plain = values.astype(str) if values.dtype.kind == "O" else values
-        names, codes = np.unique(plain, return_inverse=True)
-        found = [str(name) for name in names]
+        found, codes = encode_array(values)
     else:
         found, codes = encode_column(values)
     if len(found) > MOST_SORTED:
@@ -85,10 +83,32 @@ def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
     return [found[place] for place in ranks], renamed[codes]
 
 
+def is_missing(values: AnyArray) -> NDArray[np.bool_]:
+    """None, NaN and NaT."""
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values], dtype=bool)  # noqa: PLR0124 - NaN
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+
+
+def encode_array(values: AnyArray) -> tuple[list[str], AnyArray]:
+    missing = is_missing(values)
+    known = values[~missing]
+    names, places = np.unique(known.astype(str) if values.dtype.kind == "O" else known, return_inverse=True)
+    codes = np.full(len(values), -1)
+    codes[~missing] = places
+    return [str(name) for name in names], codes
+
+
 def encode_column(column: Any) -> tuple[list[str], AnyArray]:
     """Of a table's column, which is sooner done there."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
 
     column = plain_column(column)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
     encoded = column.combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
     names = [str(name) for name in encoded.dictionary.to_pylist()]

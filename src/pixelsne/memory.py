@@ -8,15 +8,16 @@ from typing import Any
 
 from scipy import sparse
 
+from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
 from pixelsne.neighbors import choose_search
-from pixelsne.settings import CORE_METRICS, GIVEN_METRICS, Settings
+from pixelsne.settings import Settings
 
 GIGABYTE = 1e9
 FLOAT, INDEX, KEY = 4, 4, 8  # bytes
 PAIR = INDEX + FLOAT  # a neighbor and its distance or affinity
 
 # A symmetric P has more entries than n k: whom a point chose, and who chose it. Between 1.26 and 1.83 times
-# as many on data we have measured, so that the estimate is true to a tenth.
+# as many on data we have measured, so that the estimate is true to some 15 %.
 JOINT_PER_CHOSEN = 1.58
 
 # Of symmetrizing, an eighth is at work at a time: edges of 12 bytes come in, finished rows go out.
@@ -44,16 +45,18 @@ class Workload:
     dimensions: int  # after reduction; 0 where there are no coordinates
     neighbors: int
     search: str  # of neighbors.SEARCHES, or "given"
+    counted_by: str = "perplexity"  # what the number of neighbors comes from; "": from the input alone
 
 
 def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
     n, columns = values.shape
+    counted_by = "perplexity" if settings.n_neighbors is None else "n_neighbors"
     if settings.metric in GIVEN_METRICS and sparse.issparse(values):
-        neighbor_count = max(neighbor_count, -(-values.nnz // n))
+        neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:
-        return Workload(n, 0, neighbor_count, "given")
+        return Workload(n, 0, neighbor_count, "given", counted_by)
     dimensions = min(columns, settings.n_pca or columns)
-    return Workload(n, dimensions, neighbor_count, choose_search(settings.neighbors, n, neighbor_count))
+    return Workload(n, dimensions, neighbor_count, choose_search(settings.neighbors, n, neighbor_count), counted_by)
 
 
 def search_bytes(work: Workload) -> float:
@@ -65,7 +68,7 @@ def search_bytes(work: Workload) -> float:
         "rp-forest": KEY * pairs + points,
         "clusters": KEY * pairs + points,  # in another order
         "given": (PAIR_IN_GRAPH - PAIR) * pairs,
-    }[work.search]
+    }.get(work.search, KEY * pairs + points)
 
 
 def bytes_by_stage(work: Workload) -> dict[str, float]:
@@ -172,11 +175,14 @@ def check_memory(work: Workload, beside: int = 0) -> None:
 
 def remedy(work: Workload, there: float) -> str:
     """What would fit."""
-    fitting = fewer_neighbors(work, there)
+    fitting = fewer_neighbors(work, there) if work.counted_by else 0
     if fitting >= FEWEST_NEIGHBORS:
+        lower = fitting // 3 if work.counted_by == "perplexity" else fitting
         return (
-            f"lower perplexity to {fitting // 3} ({fitting} neighbors each; {work.neighbors} now), or take fewer points"
+            f"lower {work.counted_by} to {lower} ({fitting} neighbors each; {work.neighbors} now), or take fewer points"
         )
+    if work.dimensions == 0:
+        return "take fewer points, or a graph with fewer entries"
     return f"take fewer points, or a lower n_pca ({work.dimensions} dimensions now)"
 
 

@@ -22,10 +22,10 @@ class SeedReport:
 
     seeds: tuple[int, ...]
     k: int
-    maps: tuple[Placed, ...]  # (n, 2) each, pixels
-    kl_divergence: Float64s  # (seeds)
-    stability: Float64s  # (n), the share of a point's k nearest on one map that are among them on another, on average
-    moved: Float64s  # (n), the median distance in pixels between its places, once maps are turned onto each other
+    maps: tuple[Placed, ...]  #: (n, 2) each, pixels
+    kl_divergence: Float64s  #: (seeds)
+    stability: Float64s  #: (n), the share of a point's k nearest on one map that are among them on another, on average
+    moved: Float64s  #: (n), the median distance in pixels between its places, once maps are turned onto each other
 
     def __str__(self) -> str:
         low, middle, high = np.quantile(self.stability, [0.1, 0.5, 0.9])
@@ -50,16 +50,17 @@ def turned_onto(placed: Placed, target: Placed) -> Float64s:
 
 
 def compare_seeds(model: Any, X: Any, *, seeds: Sequence[int] = (0, 1, 2), k: int = 10) -> SeedReport:
-    """Fits a copy of the model for each seed and tells what they agree on.
+    """Fits a copy of the model for each seed and tells what they agree on, pair by pair.
 
+    `k`: how many of a point's nearest on one map are looked for on the other.
     With init="pca" maps differ little, by the search for neighbors alone; init="random" shows what the data
     leave open.
     """
     if len(set(seeds)) < 2:  # noqa: PLR2004
         raise ValueError(f"seeds must be at least two different numbers, got {seeds!r}")
+    check_count("k", k, 1, (X.shape[0] if hasattr(X, "shape") else len(X)) - 1)
     fitted = [clone(model).set_params(random_state=int(seed)).fit(X) for seed in seeds]
     maps = tuple(one.embedding_ for one in fitted)
-    check_count("k", k, 1, len(maps[0]) - 1)
     pairs = list(combinations(maps, 2))
     shares = [point_precision(first, second, k, n_jobs=model.n_jobs) for first, second in pairs]
     moves = [np.hypot(*(turned_onto(second, first) - first).T) for first, second in pairs]
