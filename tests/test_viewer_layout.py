@@ -14,8 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from pixelsne import PixelSNE, viewer
+from pixelsne.cli import main
 from pixelsne.descent import Snapshot
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_embedding import Map
@@ -262,3 +264,41 @@ def test_one_port_serves_one_map(tmp_path):
     assert "choose another with --port" in said
     process.terminate()
     process.communicate(timeout=60)
+
+
+@pytest.fixture
+def fitted(digits):
+    return PixelSNE(max_iter=50, random_state=0).fit(digits[:60])
+
+
+def test_columns_with_gaps_are_shown(fitted):
+    kinds = np.array(["a", None, float("nan")] * 20, dtype=object)
+    mixed = np.array([1, "b", None] * 20, dtype=object)
+    page, one = viewer.page_to_show(fitted, {"kind": kinds, "mixed": mixed})
+    assert [column.name for column in page.columns] == ["kind", "mixed"]
+    assert page.columns[0].names == ("a",)
+    assert one.others.column("kind").null_count == 40
+
+
+def test_what_cannot_be_shown_is_refused(fitted, tmp_path):
+    with pytest.raises(ValueError, match="'hue' is not a column to color by; there are kind"):
+        viewer.page_to_show(fitted, {"kind": ["a", "b"] * 30}, color="hue")
+    with pytest.raises(ValueError, match=r"columns\['kind'\] has 3 values, the map 60 points"):
+        viewer.page_to_show(fitted, {"kind": [1, 2, 3]})
+    with pytest.raises(ValueError, match="fit the model, or watch it"):
+        viewer.page_to_show(PixelSNE())
+    with pytest.raises(ValueError, match="columns are for a model"):
+        viewer.page_to_show(tmp_path / "map.parquet", {"kind": [1]})
+
+
+def test_waiting_for_a_run_that_fails_tells(digits):
+    broken = digits[:60].astype(float)
+    broken[3, 3] = np.nan
+    with viewer.watch(PixelSNE(), broken, open_browser=False) as view, pytest.raises(RuntimeError, match="NaN"):
+        view.wait()
+
+
+def test_options_of_a_run_are_refused_for_a_finished_map(tmp_path):
+    done = CliRunner().invoke(main, ["view", str(tmp_path / "map.parquet"), "--perplexity", "5"])
+    assert done.exit_code == 2
+    assert "--perplexity is for --live" in done.output

@@ -47,7 +47,7 @@ def run(given: dict[str, Any]) -> None:
     if color is not None and color not in known:
         raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
     if Path(given["output"]).suffix.lower() in PAGES:
-        write_page(given["output"], one, given["title"] or path.name, color, Look(dark=given["dark"]))
+        write_page(given["output"], one, given["title"] or path.name, given["color"], Look(dark=given["dark"]))
         return
     column = None if color is None else one.others.column(color)
     draw(given["output"], one.pixels, one.resolution, column, color or "", look_of(given, label=color == label))

@@ -10,14 +10,14 @@ import numpy as np
 
 from pixelsne.commands.embed import Given, check_paths, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
-from pixelsne.commands.score import settings_of
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map
 from pixelsne.files.source import Source
 from pixelsne.files.write_embedding import Map
+from pixelsne.settings import settings_of
 from pixelsne.viewer import make_server, open_page, snapshots_of, written
-from pixelsne.viewer.layout import Page, columns_of, default_color, page_of
+from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
 
@@ -65,9 +65,9 @@ def live_server(given: Given, talk: Talk) -> "Server":
         check_paths(given)
     model = make_model(given)
     source = read(given, model, talk)
-    settings = settings_of(model)
+    settings = settings_of(model, init="random")
     columns = columns_of(source.others, {given["label"]})
-    color = given["label"] or default_color(columns)
+    color = chosen_color(columns, None, given["label"])
     page = Page(Path(given["path"]).name, settings.resolution, len(source), columns, b"", color)
 
     def finish() -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from pixelsne.descent import Snapshot
 from pixelsne.files.write_embedding import WRITERS, Map
 from pixelsne.viewer.export import standalone, title_of
-from pixelsne.viewer.layout import Page, as_steps, column_of, default_color, page_of
+from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
 
@@ -48,12 +48,17 @@ class View:
         return self._server.selection
 
     def close(self) -> None:
+        """Ends the server; pages that are open keep what they show."""
         self._server.close()
 
     def wait(self) -> None:
-        """Until the run on the page is over."""
-        if self._server.live is not None:
-            self._server.live.join()
+        """Until the run on the page is over. RuntimeError if it failed."""
+        if self._server.live is None:
+            return
+        self._server.live.join()
+        error = self._server.live.status()["error"]
+        if error is not None:
+            raise RuntimeError(f"the run failed: {error}")
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +91,10 @@ def show(
     open_browser: bool = True,
     port: int = 0,
 ) -> View:
-    """Serves a finished map: a fitted model, with columns by name, or a map that `pixelsne embed` wrote."""
+    """Serves a finished map: a fitted model, with columns by name, or a map that `pixelsne embed` wrote.
+
+    color: the column to color by first. port: 0 takes any that is free.
+    """
     page, one = page_to_show(map_or_model, columns, color, title)
     return serve(page, None, lambda: one, open_browser=open_browser, port=port)
 
@@ -94,40 +102,47 @@ def show(
 def page_to_show(
     map_or_model: Any, columns: Mapping[str, Any] | None = None, color: str | None = None, title: str | None = None
 ) -> tuple[Page, Map]:
-    if isinstance(map_or_model, str | Path):
-        from pixelsne.files.read_map import read_map  # noqa: PLC0415 - slow to import
-
-        one = read_map(map_or_model)
-        return page_of(one, title or title_of(str(map_or_model)), color), one
+    """The page and the map on it."""
+    if not isinstance(map_or_model, str | Path | Map):
+        one = map_of(map_or_model, columns)
+        return page_of(one, title or "map", color), one
+    if columns is not None:
+        raise ValueError("columns are for a model; this map has those that are in it")
     if isinstance(map_or_model, Map):
         return page_of(map_or_model, title or "map", color), map_or_model
-    model = map_or_model
-    described = described_columns(columns, len(model.embedding_))
-    places = as_steps(model.embedding_, model.screen_.resolution)
-    about = {"kl_divergence": model.kl_divergence_, "iterations": model.n_iter_}
-    chosen = color or default_color(described)
-    page = Page(title or "map", model.screen_.resolution, len(model.embedding_), described, places, chosen, about)
-    return page, map_of(model, columns)
+    from pixelsne.files.read_map import read_map  # noqa: PLC0415 - slow to import
+
+    one = read_map(map_or_model)
+    return page_of(one, title or title_of(str(map_or_model)), color), one
 
 
 def map_of(model: "PixelSNE", columns: Mapping[str, Any] | None) -> Map:
-    """What is exported."""
+    """What is shown and exported."""
+    if not hasattr(model, "embedding_"):
+        raise ValueError("there is no map yet: fit the model, or watch it; wait for a run, or stop it")
+    return Map(model.embedding_, model.screen_.resolution, table_of(columns, len(model.embedding_)))
+
+
+def table_of(columns: Mapping[str, Any] | None, n: int) -> Any:
+    """Of pyarrow; None without columns."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    if not hasattr(model, "embedding_"):
-        raise ValueError("there is no map yet; wait for the run, or stop it")
-    table = pa.table({name: pa.array(np.asarray(values)) for name, values in columns.items()}) if columns else None
-    return Map(model.embedding_, model.screen_.resolution, table)
-
-
-def described_columns(columns: Mapping[str, Any] | None, n: int) -> tuple[Any, ...]:
-    made = []
     for name, values in (columns or {}).items():
-        array = values if hasattr(values, "combine_chunks") else np.asarray(values)
-        if len(array) != n:
-            raise ValueError(f"columns[{name!r}] has {len(array)} values, the map {n} points")
-        made.append(column_of(name, array))
-    return tuple(made)
+        if len(values) != n:
+            raise ValueError(f"columns[{name!r}] has {len(values)} values, the map {n} points")
+    return pa.table({name: as_column(values) for name, values in columns.items()}) if columns else None
+
+
+def as_column(values: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    if hasattr(values, "combine_chunks"):
+        return values
+    array = np.asarray(values)
+    try:
+        return pa.array(array, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):  # of several types: as words
+        return pa.array([None if value is None else str(value) for value in array], pa.string())
 
 
 def watch(
@@ -145,8 +160,8 @@ def watch(
     from pixelsne.settings import check_resolution  # noqa: PLC0415
 
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    described = described_columns(columns, n)
-    chosen = color or default_color(described)
+    described = columns_of(table_of(columns, n))
+    chosen = chosen_color(described, color)
     page = Page(title, check_resolution(model.resolution), n, described, b"", chosen)
     live = LiveRun(snapshots_of(model, X), model.max_iter, lambda: str(model.stopped_by_))
     return serve(page, live, lambda: map_of(model, columns), open_browser=open_browser, port=port, keys=keys)

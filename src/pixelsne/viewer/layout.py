@@ -8,7 +8,7 @@ A manifest says what there is; every array is a part of its own, little-endian, 
     text        (n + 1) uint32, where each row's UTF-8 begins, then all of it
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,6 @@ class Page:
     columns: tuple[Column, ...] = ()
     positions: bytes = b""  # none yet while a run prepares
     color: str | None = None  # the column that colors the map at first
-    about: dict[str, Any] = field(default_factory=dict)
     dark: bool | None = None  # None: as the reader's system likes it
 
     def manifest(self) -> dict[str, Any]:
@@ -60,7 +59,6 @@ class Page:
             "columns": [column.described() for column in self.columns],
             "color": self.color,
             "dark": self.dark,
-            "about": self.about,
         }
 
     def parts(self) -> dict[str, bytes]:
@@ -119,9 +117,7 @@ def page_of(one: Map, title: str, color: str | None = None, *, dark: bool = Fals
     """Of a map that is finished."""
     label = one.about.get("label")
     columns = columns_of(one.others, {label, label.removeprefix("input_")} if label else set())
-    told = color or label
-    names = [column.name for column in columns if column.kind != "text"]
-    chosen = told if told in names else default_color(columns)
+    chosen = chosen_color(columns, color, label)
     return Page(
         title=title,
         resolution=one.resolution,
@@ -130,13 +126,17 @@ def page_of(one: Map, title: str, color: str | None = None, *, dark: bool = Fals
         positions=as_steps(one.placed, one.resolution),
         color=chosen,
         dark=dark or None,
-        about={name: one.about[name] for name in ("kl_divergence", "iterations", "seed") if name in one.about},
     )
 
 
-def default_color(columns: tuple[Column, ...]) -> str | None:
-    """The first column that may mean something; row numbers do not."""
-    return next((column.name for column in columns if column.kind != "text" and column.name not in ROW_NUMBERS), None)
+def chosen_color(columns: tuple[Column, ...], wanted: str | None, label: str | None = None) -> str | None:
+    """What the user wants, which must be there; else the label, or the first column that may mean something."""
+    names = [column.name for column in columns if column.kind != "text"]
+    if wanted is not None and wanted not in names:
+        raise ValueError(f"{wanted!r} is not a column to color by; there are {', '.join(names) or 'none'}")
+    if wanted or label in names:
+        return wanted or label
+    return next((name for name in names if name not in ROW_NUMBERS), None)
 
 
 def columns_of(others: Any, labels: set[str] | None = None) -> tuple[Column, ...]:

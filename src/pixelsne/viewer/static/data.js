@@ -3,7 +3,7 @@
 /**
  * @typedef {{name: string, kind: "category" | "number" | "text", names: string[], wide: boolean}} ColumnAbout
  * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnAbout[], color: string | null,
- *   about: Record<string, number>, live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
+ *   live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
  */
 
