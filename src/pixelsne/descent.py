@@ -38,10 +38,10 @@ class Snapshot:
 
     iteration: int
     phase: PhaseName
-    fraction: float  # of this stage, 0 to 1
-    screen: Screen | None = None  # None before the descent
+    fraction: float  #: of this stage, 0 to 1
+    screen: Screen | None = None  #: None before the descent
     kl: float | None = None
-    moved: float | None = None  # median pixels since the last look
+    moved: float | None = None  #: median pixels since the last look
     _map: Callable[[], Positions] | None = field(default=None, repr=False)
 
     @property

@@ -41,8 +41,8 @@ class Look:
 
     title: str = ""
     dark: bool = False
-    scale: int = 1  # pixels of the picture for one of the map, along each side
-    point_size: int | None = None  # pixels of the map across; None: by how many points there are
+    scale: int = 1  #: pixels of the picture for one of the map, along each side
+    point_size: int | None = None  #: pixels of the map across; None: by how many points there are
     color_as: ColorAs = "auto"
 
     @property

@@ -26,9 +26,9 @@ class Screen:
     and cannot drift.
     """
 
-    origin: tuple[float, float]  # embedding units, of the top left corner
+    origin: tuple[float, float]  #: embedding units, of the top left corner
     unit_per_pixel: tuple[float, float]
-    resolution: tuple[int, int]  # width, height
+    resolution: tuple[int, int]  #: width, height
 
     @classmethod
     def around(cls, bounds: tuple[float, float, float, float], resolution: tuple[int, int], aspect: Aspect) -> "Screen":

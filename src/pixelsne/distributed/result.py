@@ -58,8 +58,8 @@ def place(positions: Positions, screen: Screen) -> Placed:
 class DistributedMap:
     """A map whose points are on the workers. `positions` and `placed` are dask arrays (n, 2), one chunk a partition."""
 
-    positions: Any  # embedding units
-    placed: Any  # pixels with fractions
+    positions: Any  #: embedding units
+    placed: Any  #: pixels with fractions
     screen: Screen
     perplexity: tuple[float, ...]
     kl_divergence: float
