@@ -2,14 +2,17 @@
 
 import ast
 import doctest
+import importlib
 import importlib.metadata
-import re
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import pixelsne
-from pixelsne import _core, estimator
+from pixelsne import _core, descent, distributed, estimator, quality, screen, seeds, viewer
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,23 +50,53 @@ def test_import_is_light():
     assert result.stdout.strip() == "False"
 
 
-def test_the_readme_runs(tmp_path, monkeypatch):
-    """Its Python, and its two commands exist."""
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "README.md").read_text()
-    namespace = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(block, namespace)  # noqa: S102 - our own words
-    assert namespace["screen"].shape == (1797, 2)
-    assert namespace["quality"].knn_accuracy(namespace["screen"], namespace["labels"], k=10) > 0.975
-    makefile = (ROOT / "Makefile").read_text()
-    for command in ("demo", "test"):
-        assert f"make {command}" in text
-        assert f"\n{command}:" in makefile
+def modules():
+    """Every module of the package, except the one that is a program."""
+    found = pkgutil.walk_packages(pixelsne.__path__, "pixelsne.")
+    return [module.name for module in found if not module.name.endswith("__main__")]
 
 
-def test_the_docstrings_run():
-    for module in (pixelsne, estimator):
-        results = doctest.testmod(module)
-        assert results.attempted > 0
-        assert results.failed == 0
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings_run(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples_in_docstrings():
+    assert doctest.testmod(estimator).attempted > 0
+    assert doctest.testmod(quality).attempted > 0
+
+
+def public_functions():
+    """What users call, by its dotted name."""
+    classes = [estimator.PixelSNE, seeds.SeedReport, screen.Screen, descent.Snapshot, viewer.View]
+    methods = [(f"{one.__name__}.{name}", vars(one)[name]) for one in classes for name in vars(one)]
+    modules = (pixelsne, quality, viewer, distributed)
+    functions = [(f"{one.__name__}.{name}", getattr(one, name)) for one in modules for name in one.__all__]
+    return [(name, one) for name, one in methods + functions if not name.split(".")[-1].startswith("_")]
+
+
+@pytest.mark.parametrize(("name", "one"), [pair for pair in public_functions() if callable(pair[1])])
+def test_what_is_public_says_what_it_does(name, one):
+    assert one.__doc__, name
+
+
+def sources():
+    kinds = ("*.py", "*.pyi", "*.cpp", "*.hpp", "*.js", "*.css", "*.html")
+    folders = ("src", "core", "tests", "experiments", "benchmarks", "release", "docs/examples")
+    return [path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind)]
+
+
+def test_no_file_is_long():
+    found = sources()
+    assert len(found) > 150
+    assert not {path.name: lines for path in found if (lines := len(path.read_text("utf-8").splitlines())) > 400}
+
+
+def test_no_function_is_long():
+    longest = {}
+    for path in sources():
+        if path.suffix == ".py":
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    longest[path.name, node.name] = node.end_lineno - node.lineno + 1
+    assert not {name: lines for name, lines in longest.items() if lines > 60}
