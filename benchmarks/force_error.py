@@ -43,7 +43,7 @@ def main(path: str, n: int) -> None:
                 "milliseconds": 1000 * clock.seconds,
                 "cells": len(tree.cells()),
             })  # fmt: skip
-    save("force_error", f"Force error of the trees on a finished map of {n:,} MNIST digits", rows)
+    save("force_error", f"Force error of the trees on a finished map of {len(positions):,} MNIST digits", rows)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def main(path: str, n: int) -> None:
     points, labels = load_points(path, n)
     affinities = joint_affinities(find_neighbors(points, 150, "exact", 0, 2), (50.0,), 2)
     parts = affinities.values.astype(np.float64), affinities.columns.copy(), affinities.offsets.astype(np.int32)
-    matrix = csr_matrix(parts, shape=(n, n))
+    matrix = csr_matrix(parts, shape=(len(points), len(points)))
     rows: Rows = []
     for name, make_start in STARTS.items():
         start = make_start(points, random_state=0)
@@ -45,7 +45,7 @@ def main(path: str, n: int) -> None:
                 "10-NN accuracy": quality.knn_accuracy(positions, labels, 10),
             })  # fmt: skip
             print(rows[-1], flush=True)
-    save("same_affinities", f"{n:,} MNIST digits, one P, 1,000 iterations", rows)
+    save("same_affinities", f"{len(points):,} MNIST digits, one P, 1,000 iterations", rows)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 OPENING = """\
 Every table and figure of Kim et al., *PixelSNE: Visualizing Fast with Just Enough Precision via Pixel-Aligned \
 Stochastic Neighbor Embedding*, with the paper's figures beside ours. This page is written by \
-`python -m experiments report` from [experiments/results](../experiments/results); how to measure it yourself is in \
+`python -m experiments report` from [experiments/results](../experiments/results/cells.jsonl); how to measure it yourself is in \
 [experiments/README.md](../experiments/README.md).
 
 Times are those of one thread unless a line says otherwise, as in the paper. **P** is the search for neighbors and the \

@@ -3,7 +3,6 @@
 MINUTE, HOUR = 60.0, 3600.0
 
 SETS = ("20news", "facexp", "mnist", "newsagg", "yelp")
-METHODS = ("t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp")
 NEIGHBORS = (1, 3, 5, 10, 20, 30)
 RESOLUTIONS = (512, 1024, 2048, 4096)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from experiments.cells import Cell
 from experiments.methods import METHODS
-from experiments.paper import POINTS, RESOLUTION, RESOLUTIONS, SETS
+from experiments.paper import DIGITS_JUDGED, POINTS, RESOLUTION, RESOLUTIONS, SETS
 
 LARGE = 200_000  # from here on one run takes minutes and is done once
 TIMED_ONCE_FROM = 50_000  # the same where time is measured against the number of points
@@ -29,7 +29,7 @@ class Scale:
 FULL = Scale(
     rows=None,
     repetitions=3,
-    judged_rows=10_000,
+    judged_rows=DIGITS_JUDGED,
     judged_repetitions=10,
     sizes=(5_000, 10_000, 20_000, 50_000, 100_000, 200_000),
     exact_up_to=10_000,
