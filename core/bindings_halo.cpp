@@ -3,6 +3,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "border.hpp"
+#include "bounds.hpp"
 #include "halo.hpp"
 
 namespace pixelsne {
@@ -40,10 +41,9 @@ void decode(const CodingTuple& coding, const Matrix<const std::uint16_t>& number
 
 Pair sums_of(const Matrix<const float>& positions, int threads) {
     const auto from = positions_view(positions);
-    double sums[2];
     Unlocked unlocked;
-    sum_positions(from, threads, sums);
-    return {sums[0], sums[1]};
+    const CoordinateSums sums = sum_positions(from, threads);
+    return {sums.axis[0], sums.axis[1]};
 }
 
 void center(const Matrix<const float>& positions, Pair middle, Matrix<float> to, int threads) {

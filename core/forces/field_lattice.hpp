@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "../step.hpp"
+#include "../bounds.hpp"
 
 namespace pixelsne {
 

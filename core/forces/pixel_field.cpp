@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "../step.hpp"
+#include "../bounds.hpp"
 #include "barnes_hut.hpp"
 #include "outliers.hpp"
 
