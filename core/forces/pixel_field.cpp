@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "../bounds.hpp"
-#include "barnes_hut.hpp"
 #include "outliers.hpp"
 
 namespace pixelsne {
@@ -33,7 +32,8 @@ double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points
 double PixelField::repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push) {
     const Bounds box = choose_box(positions, most_nodes, threads);
     used_tree_ = outgrown(positions.rows);
-    return used_tree_ ? repulsion_by_tree(positions, threads, push) : repulsion_by_field(positions, box, threads, push);
+    return used_tree_ ? tree_.barnes_hut(positions, kTheta, threads, push)
+                      : repulsion_by_field(positions, box, threads, push);
 }
 
 Bounds PixelField::choose_box(Positions positions, std::size_t most_nodes, int threads) {
@@ -53,11 +53,6 @@ bool PixelField::outgrown(std::size_t n) const {
     const std::size_t nodes = lattice_.nodes[0] * lattice_.nodes[1];
     const bool is_sparse = nodes > kSparseNodesPerPoint * n && !may_be_sparse_;
     return n < kFewPoints || lattice_.spacing > kSpacing || is_sparse;
-}
-
-double PixelField::repulsion_by_tree(Positions positions, int threads, ArrayView<float> push) {
-    tree_.build(positions, grid_around(positions, threads), Center::mass, kTheta, threads);
-    return tree_.repulsion(threads, push);
 }
 
 double PixelField::repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push) {
