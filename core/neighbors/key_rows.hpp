@@ -15,11 +15,8 @@ namespace pixelsne {
 // (n, k) keys of nearest_list.hpp
 using KeyRows = UnsetVector<std::uint64_t>;
 
-// Points that are close together are searched together: a block shares its candidates, and its lists
-// stay in the cache while they fill.
-constexpr std::size_t kQueriesPerBlock = 60;
-
-// What one task needs for block after block.
+// What one task needs for block after block. Points that are close together are searched together and share their
+// candidates.
 class BlockSearch {
 public:
     explicit BlockSearch(Points points)
