@@ -1,4 +1,4 @@
-// Forces, for Python.
+// Forces, and new points that settle among them, for Python.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -11,7 +11,9 @@
 #include "forces/exact_repulsion.hpp"
 #include "forces/pixel_field.hpp"
 #include "forces/pixel_quadtree.hpp"
+#include "forces/placing.hpp"
 #include "forces/tree_repulsion.hpp"
+#include "progress_token.hpp"
 
 namespace pixelsne {
 namespace {
@@ -125,6 +127,19 @@ std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice_of(const
     return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field.outliers(), field.used_tree()};
 }
 
+Matrix<float> place_points_on(const Matrix<const float>& positions, const Matrix<const std::int32_t>& neighbors,
+                              const Matrix<const float>& affinities, ProgressToken& token, int threads) {
+    const auto map = positions_view(positions);
+    require(neighbors.shape(0) == affinities.shape(0) && neighbors.shape(1) == affinities.shape(1),
+            "neighbors and affinities: the same shape");
+    require(neighbors.shape(1) >= 1, "neighbors: at least one column");
+    require_columns_below(neighbors.data(), neighbors.size(), map.rows, "neighbors: rows of the map");
+    auto settled = new_matrix<float>(neighbors.shape(0), 2);
+    Unlocked unlocked;
+    place_new_points(map, NewPoints{view(neighbors), view(affinities)}, threads, token, view(settled));
+    return settled;
+}
+
 }  // namespace
 
 void bind_forces(nb::module_& module) {
@@ -155,6 +170,8 @@ void bind_forces(nb::module_& module) {
         .def("pixel_field", &repel_by_pixel_field, "positions"_a.noconvert(), "most_nodes"_a, "push"_a.noconvert(),
              "threads"_a)
         .def("lattice", &lattice_of);
+    module.def("place_new_points", &place_points_on, "positions"_a.noconvert(), "neighbors"_a.noconvert(),
+               "affinities"_a.noconvert(), "token"_a, "threads"_a);
 }
 
 }  // namespace pixelsne
