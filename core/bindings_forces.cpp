@@ -34,20 +34,21 @@ public:
         require(ascending, "offsets: from 0 to the number of values, never falling");
         require(points == 0 || points >= n, "points: 0, or at least the number of rows");
         points_ = points == 0 ? n : points;
-        require_columns_below(columns_.data(), columns_.shape(0), points_, "columns: between 0 and n - 1");
+        require_columns_below(columns_.data(), columns_.shape(0), points_,
+                              "columns: 0 or more, and below the number of points");
     }
 
     void forces(const Matrix<const float>& positions, Matrix<float> force, int threads) const {
         const SparseRows affinities = rows();
-        const auto from = map_view(positions, points_, "positions: (n, 2) with the n of the affinities");
-        const auto to = map_view(force, affinities.rows, "force: (n, 2) with a row for each of the affinities");
+        const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
+        const auto to = map_view(force, affinities.rows, "force: (rows, 2) with the rows of the affinities");
         Unlocked unlocked;
         attraction(affinities, from, threads, to);
     }
 
     std::pair<double, double> divergence(const Matrix<const float>& positions, int threads) {
         const SparseRows affinities = rows();
-        const auto from = map_view(positions, points_, "positions: (n, 2) with the n of the affinities");
+        const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
         Unlocked unlocked;
         std::call_once(summed_, [&] { sums_ = sum_affinities(affinities, threads); });
         return {sums_.entropy + sum_log_distances(affinities, from, threads), sums_.mass};
