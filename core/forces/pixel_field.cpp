@@ -16,7 +16,7 @@ constexpr std::size_t kCheapNodes = 128;
 // Between few points single pairs matter, and a tree is as fast.
 constexpr std::size_t kFewPoints = 2048;
 
-// Where points are sparser than this, the tree is faster (benchmarks/force_error.py).
+// Where points are sparser than this, the tree is faster (benchmarks/field_error.py has times of both).
 constexpr std::size_t kSparseNodesPerPoint = 48;
 
 // The tree errs by less than 1 % at this, as the field does.

