@@ -14,28 +14,11 @@ from pixelsne import PixelSNE, _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
-from pixelsne.neighbors import ClusterEffort, Neighbors, choose_effort
+from pixelsne.neighbors import ClusterEffort, Neighbors, Quest, choose_effort, search_in_clusters
 from pixelsne.settings import settings_of
 
 K = 90
 RECALL_ROWS = 2_000
-
-
-def search(points: np.ndarray, effort: ClusterEffort, threads: int) -> Neighbors:
-    indices, distances, order = _core.cluster_neighbors(
-        points,
-        K,
-        0,
-        effort.size,
-        effort.recall,
-        effort.probes,
-        effort.reach,
-        len(points),
-        reorder=True,
-        token=_core.ProgressToken(),
-        threads=threads,
-    )
-    return Neighbors(indices, distances, order)
 
 
 def recall_of(found: Neighbors, rows: np.ndarray, truth: np.ndarray) -> float:
@@ -57,7 +40,8 @@ def measure(
     points: np.ndarray, judge: Judge, truth: np.ndarray, effort: ClusterEffort, threads: int
 ) -> dict[str, object]:
     with Clock() as searching:
-        found = search(points, effort, threads)
+        quest = Quest(points, K, 0, reorder=True, token=_core.ProgressToken(), threads=threads)
+        found = search_in_clusters(quest, effort, len(points))
     recall = recall_of(found, rows_for_recall(judge), truth)
     settings = settings_of(PixelSNE(n_jobs=threads))
     start = initial_positions(points, "pca", 0)[found.order]

@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
         .def("cancel", &ProgressToken::cancel)
         .def_prop_ro("cancelled", &ProgressToken::cancelled)
         .def_prop_ro("fraction", &ProgressToken::fraction);
+    bind_project(module);
     bind_neighbors(module);
     bind_affinities(module);
     bind_forces(module);

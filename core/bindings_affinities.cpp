@@ -1,13 +1,11 @@
-// Affinities, projections and new points, for Python.
+// Affinities, for Python.
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "affinities/perplexity.hpp"
 #include "affinities/symmetrize.hpp"
 #include "border.hpp"
-#include "forces/placing.hpp"
 #include "progress_token.hpp"
-#include "project.hpp"
 
 namespace pixelsne {
 namespace {
@@ -91,27 +89,6 @@ JointArrays joint_affinities_of_part(const Matrix<const std::int32_t>& indices, 
     return as_arrays(std::move(joint), n);
 }
 
-Matrix<float> project(const Matrix<const float>& rows, const Matrix<const float>& directions, int threads) {
-    require(rows.shape(1) == directions.shape(0), "rows and directions: columns of the one, rows of the other");
-    auto out = new_matrix<float>(rows.shape(0), directions.shape(1));
-    Unlocked unlocked;
-    project_rows(view(rows), view(directions), threads, view(out));
-    return out;
-}
-
-Matrix<float> place_points_on(const Matrix<const float>& map, const Matrix<const std::int32_t>& neighbors,
-                              const Matrix<const float>& affinities, ProgressToken& token, int threads) {
-    const Positions positions = positions_view(map);
-    require(neighbors.shape(0) == affinities.shape(0) && neighbors.shape(1) == affinities.shape(1),
-            "neighbors and affinities: the same shape");
-    require(neighbors.shape(1) >= 1, "neighbors: at least one column");
-    require_columns_below(neighbors.data(), neighbors.size(), positions.rows, "neighbors: rows of the map");
-    auto placed = new_matrix<float>(neighbors.shape(0), 2);
-    Unlocked unlocked;
-    place_new_points(positions, NewPoints{view(neighbors), view(affinities)}, threads, token, view(placed));
-    return placed;
-}
-
 }  // namespace
 
 void bind_affinities(nb::module_& module) {
@@ -121,9 +98,6 @@ void bind_affinities(nb::module_& module) {
                "threads"_a);
     module.def("joint_affinities_of_part", &joint_affinities_of_part, "indices"_a.noconvert(),
                "conditional"_a.noconvert(), "arrived"_a, "known"_a, "points"_a, "token"_a, "threads"_a);
-    module.def("project_rows", &project, "rows"_a.noconvert(), "directions"_a.noconvert(), "threads"_a);
-    module.def("place_new_points", &place_points_on, "placed"_a.noconvert(), "neighbors"_a.noconvert(),
-               "affinities"_a.noconvert(), "token"_a, "threads"_a);
 }
 
 }  // namespace pixelsne

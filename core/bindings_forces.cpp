@@ -1,18 +1,19 @@
-// Forces, for Python.
+// Forces, and new points that settle among them, for Python.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
-#include <chrono>
 #include <mutex>
 #include <string>
 
 #include "border.hpp"
 #include "forces/attraction.hpp"
-#include "forces/barnes_hut.hpp"
 #include "forces/exact_repulsion.hpp"
 #include "forces/pixel_field.hpp"
 #include "forces/pixel_quadtree.hpp"
+#include "forces/placing.hpp"
+#include "forces/tree_repulsion.hpp"
+#include "progress_token.hpp"
 
 namespace pixelsne {
 namespace {
@@ -33,20 +34,21 @@ public:
         require(ascending, "offsets: from 0 to the number of values, never falling");
         require(points == 0 || points >= n, "points: 0, or at least the number of rows");
         points_ = points == 0 ? n : points;
-        require_columns_below(columns_.data(), columns_.shape(0), points_, "columns: between 0 and n - 1");
+        require_columns_below(columns_.data(), columns_.shape(0), points_,
+                              "columns: 0 or more, and below the number of points");
     }
 
     void forces(const Matrix<const float>& positions, Matrix<float> force, int threads) const {
         const SparseRows affinities = rows();
-        const auto from = map_view(positions, points_, "positions: (n, 2) with the n of the affinities");
-        const auto to = map_view(force, affinities.rows, "force: (n, 2) with a row for each of the affinities");
+        const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
+        const auto to = map_view(force, affinities.rows, "force: (rows, 2) with the rows of the affinities");
         Unlocked unlocked;
         attraction(affinities, from, threads, to);
     }
 
     std::pair<double, double> divergence(const Matrix<const float>& positions, int threads) {
         const SparseRows affinities = rows();
-        const auto from = map_view(positions, points_, "positions: (n, 2) with the n of the affinities");
+        const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
         Unlocked unlocked;
         std::call_once(summed_, [&] { sums_ = sum_affinities(affinities, threads); });
         return {sums_.entropy + sum_log_distances(affinities, from, threads), sums_.mass};
@@ -68,89 +70,76 @@ Center center_named(const std::string& name) {
     return name == "mass" ? Center::mass : Center::cell;
 }
 
-// Both trees share one workspace, kept from iteration to iteration.
-class TreeRepulsion {
-public:
-    double barnes_hut(const Matrix<const float>& positions, double theta, Matrix<float> push, int threads) {
-        const auto from = positions_view(positions);
-        return run(from, push, threads,
-                   [&] { tree_.build(from, grid_around(from, threads), Center::mass, theta, threads); });
+double repel_by_barnes_hut(TreeRepulsion& tree, const Matrix<const float>& positions, double theta, Matrix<float> push,
+                           int threads) {
+    const auto from = positions_view(positions);
+    const auto to = map_view(push, from.rows, "push: the shape of positions");
+    Unlocked unlocked;
+    return tree.barnes_hut(from, theta, threads, to);
+}
+
+double repel_by_pixel_tree(TreeRepulsion& tree, const Matrix<const float>& positions, std::pair<double, double> origin,
+                           std::pair<double, double> unit_per_pixel, std::pair<std::uint32_t, std::uint32_t> resolution,
+                           double theta, const std::string& center, Matrix<float> push, int threads) {
+    const auto from = positions_view(positions);
+    const auto to = map_view(push, from.rows, "push: the shape of positions");
+    const Center kind = center_named(center);
+    require(resolution.first >= 1 && resolution.first <= kMostPixels && resolution.second >= 1 &&
+                resolution.second <= kMostPixels,
+            "resolution: 1 to 65536 a side");
+    require(unit_per_pixel.first > 0.0 && unit_per_pixel.second > 0.0, "unit_per_pixel: positive");
+    const double origins[2] = {origin.first, origin.second};
+    const double units[2] = {unit_per_pixel.first, unit_per_pixel.second};
+    const LeafGrid pixels = pixel_grid(origins, units, resolution.first, resolution.second);
+    Unlocked unlocked;
+    return tree.pixel_tree(from, pixels, kind, theta, threads, to);
+}
+
+// What the last call spent on building the tree and on walking it.
+std::pair<double, double> seconds_of(const TreeRepulsion& tree) { return {tree.build_seconds(), tree.walk_seconds()}; }
+
+// Rows of (level, first point, point after the last, first cell after it), in preorder.
+Matrix<std::int32_t> cells_of(const TreeRepulsion& tree) {
+    auto table = new_matrix<std::int32_t>(tree.cells().size(), 4);
+    std::int32_t* row = table.data();
+    for (const TreeCell& cell : tree.cells()) {
+        *row++ = cell.level;
+        *row++ = cell.begin;
+        *row++ = cell.end;
+        *row++ = cell.skip;
     }
+    return table;
+}
 
-    double pixel_tree(const Matrix<const float>& positions, std::pair<double, double> origin,
-                      std::pair<double, double> unit_per_pixel, std::pair<std::uint32_t, std::uint32_t> resolution,
-                      double theta, const std::string& center, Matrix<float> push, int threads) {
-        const auto from = positions_view(positions);
-        const Center kind = center_named(center);
-        require(resolution.first >= 1 && resolution.first <= kMostPixels && resolution.second >= 1 &&
-                    resolution.second <= kMostPixels,
-                "resolution: 1 to 65536 a side");
-        require(unit_per_pixel.first > 0.0 && unit_per_pixel.second > 0.0, "unit_per_pixel: positive");
-        const double origins[2] = {origin.first, origin.second};
-        const double units[2] = {unit_per_pixel.first, unit_per_pixel.second};
-        const LeafGrid grid = pixel_grid(origins, units, resolution.first, resolution.second);
-        return run(from, push, threads, [&] { tree_.build(from, grid, kind, theta, threads); });
-    }
+double repel_by_pixel_field(PixelField& field, const Matrix<const float>& positions, std::size_t most_nodes,
+                            Matrix<float> push, int threads) {
+    const auto from = positions_view(positions);
+    const auto to = map_view(push, from.rows, "push: the shape of positions");
+    require(most_nodes >= kFewestNodes && most_nodes <= kMostNodes && most_nodes % 16 == 0,
+            "most_nodes: a multiple of 16 from 32 to 4096");
+    Unlocked unlocked;
+    return field.repulsion(from, most_nodes, threads, to);
+}
 
-    // What the last call spent on building the tree and on walking it.
-    std::pair<double, double> seconds() const { return {build_seconds_, walk_seconds_}; }
+// Of the last call: spacing, columns and rows of the lattice, points left out of it, and whether a tree has taken its
+// place.
+std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice_of(const PixelField& field) {
+    const FieldLattice& lattice = field.lattice();
+    return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field.outliers(), field.used_tree()};
+}
 
-    // Rows of (level, first point, point after the last, first cell after it), in preorder.
-    Matrix<std::int32_t> cells() const {
-        auto table = new_matrix<std::int32_t>(tree_.cells().size(), 4);
-        std::int32_t* row = table.data();
-        for (const TreeCell& cell : tree_.cells()) {
-            *row++ = cell.level;
-            *row++ = cell.begin;
-            *row++ = cell.end;
-            *row++ = cell.skip;
-        }
-        return table;
-    }
-
-private:
-    template <class Build>
-    double run(Positions positions, Matrix<float>& push, int threads, Build&& build) {
-        const auto to = map_view(push, positions.rows, "push: the shape of positions");
-        Unlocked unlocked;
-        const auto start = Clock::now();
-        build();
-        const auto built = Clock::now();
-        const double normalizer = tree_.repulsion(threads, to);
-        build_seconds_ = std::chrono::duration<double>(built - start).count();
-        walk_seconds_ = std::chrono::duration<double>(Clock::now() - built).count();
-        return normalizer;
-    }
-
-    using Clock = std::chrono::steady_clock;
-
-    Quadtree tree_;
-    double build_seconds_ = 0.0;
-    double walk_seconds_ = 0.0;
-};
-
-// The lattice, its spectrum and its buffers are kept from iteration to iteration.
-class FieldRepulsion {
-public:
-    double pixel_field(const Matrix<const float>& positions, std::size_t most_nodes, Matrix<float> push, int threads) {
-        const auto from = positions_view(positions);
-        const auto to = map_view(push, from.rows, "push: the shape of positions");
-        require(most_nodes >= kFewestNodes && most_nodes <= kMostNodes && most_nodes % 16 == 0,
-                "most_nodes: a multiple of 16 from 32 to 4096");
-        Unlocked unlocked;
-        return field_.repulsion(from, most_nodes, threads, to);
-    }
-
-    // Of the last call: spacing, columns and rows of the lattice, points left out of it, and whether a
-    // tree has taken its place.
-    std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice() const {
-        const FieldLattice& lattice = field_.lattice();
-        return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field_.outliers(), field_.used_tree()};
-    }
-
-private:
-    PixelField field_;
-};
+Matrix<float> place_points_on(const Matrix<const float>& positions, const Matrix<const std::int32_t>& neighbors,
+                              const Matrix<const float>& affinities, ProgressToken& token, int threads) {
+    const auto map = positions_view(positions);
+    require(neighbors.shape(0) == affinities.shape(0) && neighbors.shape(1) == affinities.shape(1),
+            "neighbors and affinities: the same shape");
+    require(neighbors.shape(1) >= 1, "neighbors: at least one column");
+    require_columns_below(neighbors.data(), neighbors.size(), map.rows, "neighbors: rows of the map");
+    auto settled = new_matrix<float>(neighbors.shape(0), 2);
+    Unlocked unlocked;
+    place_new_points(map, NewPoints{view(neighbors), view(affinities)}, threads, token, view(settled));
+    return settled;
+}
 
 }  // namespace
 
@@ -171,17 +160,19 @@ void bind_forces(nb::module_& module) {
         "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
     nb::class_<TreeRepulsion>(module, "TreeRepulsion")
         .def(nb::init<>())
-        .def("barnes_hut", &TreeRepulsion::barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(),
+        .def("barnes_hut", &repel_by_barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(),
              "threads"_a)
-        .def("pixel_tree", &TreeRepulsion::pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a,
+        .def("pixel_tree", &repel_by_pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a,
              "resolution"_a, "theta"_a, "center"_a, "push"_a.noconvert(), "threads"_a)
-        .def("cells", &TreeRepulsion::cells)
-        .def("seconds", &TreeRepulsion::seconds);
-    nb::class_<FieldRepulsion>(module, "FieldRepulsion")
+        .def("cells", &cells_of)
+        .def("seconds", &seconds_of);
+    nb::class_<PixelField>(module, "FieldRepulsion")
         .def(nb::init<>())
-        .def("pixel_field", &FieldRepulsion::pixel_field, "positions"_a.noconvert(), "most_nodes"_a,
-             "push"_a.noconvert(), "threads"_a)
-        .def("lattice", &FieldRepulsion::lattice);
+        .def("pixel_field", &repel_by_pixel_field, "positions"_a.noconvert(), "most_nodes"_a, "push"_a.noconvert(),
+             "threads"_a)
+        .def("lattice", &lattice_of);
+    module.def("place_new_points", &place_points_on, "positions"_a.noconvert(), "neighbors"_a.noconvert(),
+               "affinities"_a.noconvert(), "token"_a, "threads"_a);
 }
 
 }  // namespace pixelsne

@@ -27,9 +27,10 @@ void require_finite(const Matrix<const float>& numbers, const char* message) {
     require(finite, message);
 }
 
+using Found = std::pair<Matrix<std::int32_t>, Matrix<float>>;
+
 template <class Search>
-std::pair<Matrix<std::int32_t>, Matrix<float>> find_neighbors(const Matrix<const float>& points, std::size_t asked,
-                                                              std::size_t k, Search&& search) {
+Found find_neighbors(const Matrix<const float>& points, std::size_t asked, std::size_t k, Search&& search) {
     require(points.shape(0) >= 2 && points.shape(1) >= 1, "points: at least two rows and one column");
     require_countable(points);
     require(k >= 1 && k < points.shape(0), "k: between 1 and the number of points less one");
@@ -43,9 +44,13 @@ std::pair<Matrix<std::int32_t>, Matrix<float>> find_neighbors(const Matrix<const
     return {indices, distances};
 }
 
-std::pair<Matrix<std::int32_t>, Matrix<float>> neighbors_of_strangers(const Matrix<const float>& queries,
-                                                                      const Matrix<const float>& points, std::size_t k,
-                                                                      ProgressToken& token, int threads) {
+Found exact_neighbors(const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
+    return find_neighbors(points, points.shape(0), k,
+                          [&](Points rows, NeighborTable table) { find_exact_neighbors(rows, threads, token, table); });
+}
+
+Found neighbors_of_strangers(const Matrix<const float>& queries, const Matrix<const float>& points, std::size_t k,
+                             ProgressToken& token, int threads) {
     require(queries.shape(1) == points.shape(1) && points.shape(1) >= 1, "queries and points: the same columns");
     require(k >= 1 && k <= points.shape(0), "k: between 1 and the number of points");
     require_countable(points);
@@ -61,57 +66,53 @@ std::pair<Matrix<std::int32_t>, Matrix<float>> neighbors_of_strangers(const Matr
     return {indices, distances};
 }
 
+Found vp_tree_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed, ProgressToken& token,
+                        int threads) {
+    return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
+        find_vantage_point_neighbors(rows, seed, threads, token, table);
+    });
+}
+
+Found rp_forest_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t trees,
+                          std::size_t candidates, std::size_t rounds, std::size_t reach, ProgressToken& token,
+                          int threads) {
+    require(trees >= 1, "trees: 1 or more");
+    const ForestSettings settings{seed, trees, candidates, rounds, reach};
+    return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
+        find_forest_neighbors(rows, settings, threads, token, table);
+    });
+}
+
+using FoundInOrder = std::tuple<Matrix<std::int32_t>, Matrix<float>, Vector<std::int32_t>>;
+
+FoundInOrder cluster_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size,
+                               double recall, std::size_t probes, std::size_t reach, std::size_t asked, bool reorder,
+                               ProgressToken& token, int threads) {
+    require(asked >= 1 && asked <= points.shape(0), "asked: between 1 and the number of points");
+    require(size >= 1, "size: 1 or more");
+    require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
+    require(probes >= 1, "probes: 1 or more");
+    const ClusterSettings settings{seed, size, recall, probes, reach};
+    const std::size_t places = reorder ? asked : 0;
+    Numbers<std::int32_t> order = allocate_numbers<std::int32_t>(places);
+    auto found = find_neighbors(points, asked, k, [&](Points rows, NeighborTable table) {
+        find_cluster_neighbors(rows, settings, threads, token, table, reorder ? order.get() : nullptr);
+    });
+    return {found.first, found.second, owned(std::move(order), places)};
+}
+
 }  // namespace
 
 void bind_neighbors(nb::module_& module) {
+    module.def("exact_neighbors", &exact_neighbors, "points"_a.noconvert(), "k"_a, "token"_a, "threads"_a);
     module.def("neighbors_of_strangers", &neighbors_of_strangers, "queries"_a.noconvert(), "points"_a.noconvert(),
                "k"_a, "token"_a, "threads"_a);
-    module.def(
-        "exact_neighbors",
-        [](const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
-            return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
-                find_exact_neighbors(rows, threads, token, table);
-            });
-        },
-        "points"_a.noconvert(), "k"_a, "token"_a, "threads"_a);
-    module.def(
-        "vp_tree_neighbors",
-        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, ProgressToken& token, int threads) {
-            return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
-                find_vantage_point_neighbors(rows, seed, threads, token, table);
-            });
-        },
-        "points"_a.noconvert(), "k"_a, "seed"_a, "token"_a, "threads"_a);
-    module.def(
-        "rp_forest_neighbors",
-        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t trees,
-           std::size_t candidates, std::size_t rounds, std::size_t reach, ProgressToken& token, int threads) {
-            require(trees >= 1, "trees: 1 or more");
-            const ForestSettings settings{seed, trees, candidates, rounds, reach};
-            return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
-                find_forest_neighbors(rows, settings, threads, token, table);
-            });
-        },
-        "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a, "candidates"_a, "rounds"_a, "reach"_a, "token"_a,
-        "threads"_a);
-    module.def(
-        "cluster_neighbors",
-        [](const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size, double recall,
-           std::size_t probes, std::size_t reach, std::size_t asked, bool reorder, ProgressToken& token, int threads) {
-            require(asked >= 1 && asked <= points.shape(0), "asked: between 1 and the number of points");
-            require(size >= 1, "size: 1 or more");
-            require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
-            require(probes >= 1, "probes: 1 or more");
-            const ClusterSettings settings{seed, size, recall, probes, reach};
-            const std::size_t places = reorder ? asked : 0;
-            Numbers<std::int32_t> order = allocate_numbers<std::int32_t>(places);
-            auto found = find_neighbors(points, asked, k, [&](Points rows, NeighborTable table) {
-                find_cluster_neighbors(rows, settings, threads, token, table, reorder ? order.get() : nullptr);
-            });
-            return std::make_tuple(found.first, found.second, owned(std::move(order), places));
-        },
-        "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "asked"_a, "reorder"_a,
-        "token"_a, "threads"_a);
+    module.def("vp_tree_neighbors", &vp_tree_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "token"_a,
+               "threads"_a);
+    module.def("rp_forest_neighbors", &rp_forest_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a,
+               "candidates"_a, "rounds"_a, "reach"_a, "token"_a, "threads"_a);
+    module.def("cluster_neighbors", &cluster_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a,
+               "probes"_a, "reach"_a, "asked"_a, "reorder"_a, "token"_a, "threads"_a);
 }
 
 }  // namespace pixelsne

@@ -70,6 +70,7 @@ inline void require_columns_below(const std::int32_t* columns, std::size_t count
 }
 
 // One function for each part of the core.
+void bind_project(nb::module_& module);
 void bind_neighbors(nb::module_& module);
 void bind_affinities(nb::module_& module);
 void bind_forces(nb::module_& module);

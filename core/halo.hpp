@@ -22,9 +22,6 @@ Coding encode_positions(Positions positions, const std::int32_t* chosen, std::si
 void decode_positions(const Coding& coding, const std::uint16_t* numbers, const std::int32_t* chosen, std::size_t count,
                       const double (&center)[2], int threads, float* to);
 
-// Sums of all coordinates along each axis, in an order that threads do not change.
-void sum_positions(Positions positions, int threads, double (&sums)[2]);
-
 // positions - center, in double precision before it is rounded.
 void center_positions(Positions positions, const double (&center)[2], int threads, float* to);
 

@@ -81,8 +81,9 @@ inline double sum(Floats values) {
     return total;
 }
 
-// Natural logarithm of finite numbers >= 1, to about 1e-7: the exponent, and for the mantissa, brought
-// near 1, the series in t = (m - 1) / (m + 1).
+// Natural logarithm of normal numbers above 0, to about 2e-7 of it: the exponent, and for the mantissa, brought near 1,
+// the series in t = (m - 1) / (m + 1). Of 0 and of numbers too small to be normal, something finite between -88.1 and
+// -87.3: times the number it vanishes, as p log p should.
 inline Floats logarithm(Floats values) {
     Integers bits;
     __builtin_memcpy(&bits, &values, sizeof(bits));

@@ -2,28 +2,16 @@
 #pragma once
 
 #include "array_view.hpp"
+#include "bounds.hpp"
 #include "kernels.hpp"
 
 namespace pixelsne {
-
-struct Bounds {
-    float low[2];
-    float high[2];
-};
-
-// Smallest and largest coordinates, NaN left aside; low > high where there are none.
-Bounds find_bounds(Positions positions, int threads);
 
 // What changes from iteration to iteration, all (n, 2), embedding units.
 struct DescentState {
     ArrayView<float> positions;
     ArrayView<float> velocity;
     ArrayView<float> gains;
-};
-
-// Sums of all coordinates, along each axis.
-struct CoordinateSums {
-    double axis[2];
 };
 
 // Moves the points and returns the sums of where they are then. attraction, push: (n, 2).

@@ -3,7 +3,8 @@ import pytest
 
 import reference
 from pixelsne import _core
-from pixelsne.affinities import calibrate, joint_affinities, symmetrize
+from pixelsne.affinities import Affinities, calibrate, joint_affinities, symmetrize
+from pixelsne.graphs import given_affinities
 from pixelsne.neighbors import Neighbors, find_neighbors
 
 
@@ -156,3 +157,14 @@ def test_progress_reaches_one(clusters, stage):
     token = _core.ProgressToken()
     stage(*arguments, 2, token)
     assert token.fraction == 1.0
+
+
+def test_they_are_read_only_whoever_made_them(clusters, tmp_path):
+    matrix = np.exp(-np.square(clusters[:20, None] - clusters[:20]).sum(axis=2))
+    found = joint_affinities(find_neighbors(clusters, 5, "exact", 0, 1), (2.0,), 1)
+    np.save(tmp_path / "values.npy", found.values)
+    mapped = Affinities(found.offsets.copy(), found.columns.copy(), np.load(tmp_path / "values.npy", mmap_mode="r"))
+    for affinities in (found, given_affinities(matrix), mapped):
+        for array in (affinities.offsets, affinities.columns, affinities.values):
+            assert not array.flags.writeable
+    assert matrix.flags.writeable  # what a user brings stays the user's

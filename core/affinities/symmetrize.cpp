@@ -144,6 +144,14 @@ private:
         std::vector<float> back((end - begin) * k_);
         Block block;
         block.lengths.assign(end - begin, static_cast<std::int64_t>(k_));
+        take_in_twins(begin, edges, edges_end, back, block);
+        write_rows(begin, edges, edges_end, back, block);
+        return block;
+    }
+
+    // back: (rows, k), the values of twins. The others make their rows longer.
+    void take_in_twins(std::size_t begin, Edge* edges, const Edge* edges_end, std::vector<float>& back,
+                       Block& block) const {
         const auto find = kernels().find;
         for (Edge* edge = edges; edge != edges_end; ++edge) {
             const std::size_t row = static_cast<std::size_t>(edge->target) - begin;
@@ -155,15 +163,20 @@ private:
                 edge->target = kTwin;
             }
         }
-        std::vector<std::size_t> cursors(end - begin);
+    }
+
+    void write_rows(std::size_t begin, const Edge* edges, const Edge* edges_end, const std::vector<float>& back,
+                    Block& block) const {
+        const std::size_t rows = block.lengths.size();
+        std::vector<std::size_t> cursors(rows);
         std::size_t total = 0;
-        for (std::size_t row = 0; row < end - begin; ++row) {
+        for (std::size_t row = 0; row < rows; ++row) {
             cursors[row] = total;
             total += static_cast<std::size_t>(block.lengths[row]);
         }
         block.columns.resize(total);
         block.values.resize(total);
-        for (std::size_t row = 0; row < end - begin; ++row) {
+        for (std::size_t row = 0; row < rows; ++row) {
             for (std::size_t rank = 0; rank < k_; ++rank) {
                 block.columns[cursors[row]] = indices_.row(begin + row)[rank];
                 block.values[cursors[row]++] = scale_ * (conditional_.row(begin + row)[rank] + back[row * k_ + rank]);
@@ -175,7 +188,6 @@ private:
             block.columns[place] = edge->source;
             block.values[place] = scale_ * edge->value;
         }
-        return block;
     }
 
     void append(std::size_t row, const std::vector<Block>& finished) {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "../step.hpp"
+#include "../bounds.hpp"
 
 namespace pixelsne {
 

@@ -48,6 +48,9 @@ std::vector<double> unspread(std::size_t nodes) {
 
 std::size_t folded(std::size_t place, std::size_t size) { return std::min(place, size - place); }
 
+// 0 to nodes, and as many more as fill a line.
+std::size_t whole_lines(std::size_t nodes) { return (nodes / kLineLanes + 1) * kLineLanes; }
+
 }  // namespace
 
 void PlannedTransform::prepare(std::size_t size) {
@@ -82,21 +85,18 @@ void Convolution::prepare(const FieldLattice& lattice, int threads) {
     const auto [width, height] = lattice.nodes;
     across_.prepare(2 * width);
     down_.prepare(2 * height);
-    const std::size_t row_blocks = height / kLineLanes + 1;  // rows 0 to height
-    kernel_.resize(row_blocks * (width + 1) * kLineLanes);
-    spectrum_.assign(row_blocks * kLineLanes * spectrum().row_floats, 0.0f);
-    transform_kernel(lattice, threads);
+    kernel_.resize(whole_lines(height) * (width + 1));
+    spectrum_.assign(whole_lines(height) * spectrum().row_floats, 0.0f);
+    transform_kernel_across(transform_kernel_down(threads), threads);
 }
 
 // The kernel is even along both axes, so its spectrum is real and even, too.
-void Convolution::transform_kernel(const FieldLattice& lattice, int threads) {
-    const auto [width, height] = lattice.nodes;
-    const double area = lattice.spacing * lattice.spacing;
-    const std::size_t column_blocks = width / kLineLanes + 1;
-    AlignedVector<float> by_rows((height / kLineLanes + 1) * kLineLanes * column_blocks * kLineLanes);
-    const std::size_t row_floats = column_blocks * kLineLanes;
-    const FieldKernels& kernel = *kernels().field;
-    run_chunks(column_blocks, threads, [&, width = width, height = height](std::size_t block) {
+AlignedVector<float> Convolution::transform_kernel_down(int threads) const {
+    const auto [width, height] = lattice_.nodes;
+    const double area = lattice_.spacing * lattice_.spacing;
+    const std::size_t row_floats = whole_lines(width);
+    AlignedVector<float> by_rows(whole_lines(height) * row_floats);
+    run_chunks(row_floats / kLineLanes, threads, [&, width = width, height = height](std::size_t block) {
         float* scratch = scratch_of(down_.plan().size);
         float* data = scratch + down_.plan().size * kLineFloats;
         for (std::size_t row = 0; row < 2 * height; ++row) {
@@ -104,19 +104,25 @@ void Convolution::transform_kernel(const FieldLattice& lattice, int threads) {
             for (std::size_t lane = 0; lane < kLineLanes; ++lane) {
                 const double x = static_cast<double>(folded(std::min(block * kLineLanes + lane, width), 2 * width));
                 const double squared = area * (x * x + y * y);
-                const double value = (lattice.differences ? -squared : 1.0) / (1.0 + squared);
+                const double value = (lattice_.differences ? -squared : 1.0) / (1.0 + squared);
                 data[row * kLineFloats + lane] = static_cast<float>(value);
                 data[row * kLineFloats + kLineLanes + lane] = 0.0f;
             }
         }
-        const float* result = kernel.transform(down_.plan(), data, scratch);
+        const float* result = kernels().field->transform(down_.plan(), data, scratch);
         for (std::size_t row = 0; row <= height; ++row) {
             std::copy_n(result + row * kLineFloats, kLineLanes, by_rows.data() + row * row_floats + block * kLineLanes);
         }
     });
+    return by_rows;
+}
+
+void Convolution::transform_kernel_across(const AlignedVector<float>& by_rows, int threads) {
+    const auto [width, height] = lattice_.nodes;
+    const std::size_t row_floats = whole_lines(width);
     const std::vector<double> unspread_x = unspread(width);
     const std::vector<double> unspread_y = unspread(height);
-    run_chunks(height / kLineLanes + 1, threads, [&, width = width, height = height](std::size_t block) {
+    run_chunks(whole_lines(height) / kLineLanes, threads, [&, width = width, height = height](std::size_t block) {
         float* scratch = scratch_of(across_.plan().size);
         float* data = scratch + across_.plan().size * kLineFloats;
         for (std::size_t column = 0; column < 2 * width; ++column) {
@@ -126,7 +132,7 @@ void Convolution::transform_kernel(const FieldLattice& lattice, int threads) {
                 data[column * kLineFloats + kLineLanes + lane] = 0.0f;
             }
         }
-        const float* result = kernel.transform(across_.plan(), data, scratch);
+        const float* result = kernels().field->transform(across_.plan(), data, scratch);
         float* target = kernel_.data() + block * (width + 1) * kLineLanes;
         for (std::size_t column = 0; column <= width; ++column) {
             for (std::size_t lane = 0; lane < kLineLanes; ++lane) {

@@ -30,7 +30,8 @@ public:
     void apply(AlignedVector<float>& nodes, std::size_t stride, int threads);
 
 private:
-    void transform_kernel(const FieldLattice& lattice, int threads);
+    AlignedVector<float> transform_kernel_down(int threads) const;  // (rows 0 to height, columns 0 to width)
+    void transform_kernel_across(const AlignedVector<float>& by_rows, int threads);
     SpectrumView spectrum();
 
     FieldLattice lattice_{};

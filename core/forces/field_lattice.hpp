@@ -2,14 +2,14 @@
 // number of points.
 //
 // The kernel 1 / (1 + d2) asks for a spacing of kSpacing embedding units: quintic splines then err by
-// about 0.7 % (RMS, benchmarks/force_error.py). Where a finer lattice costs little beside the points, it is
+// about 0.7 % (RMS, benchmarks/field_error.py). Where a finer lattice costs little beside the points, it is
 // finer. Sizes climb a ladder, so that the kernel's spectrum changes seldom while the map grows, and a
 // resumed run takes the same lattice.
 #pragma once
 
 #include <cstddef>
 
-#include "../step.hpp"
+#include "../bounds.hpp"
 
 namespace pixelsne {
 

@@ -66,7 +66,7 @@ bool halved(const Bounds& narrowed, const Bounds& bounds, int axis) {
            static_cast<double>(bounds.high[axis]) - bounds.low[axis];
 }
 
-// The pull between one pair of points, as the push on the first.
+// What one pair of points adds to the push on the first, and, as closeness, to the normalizer.
 struct Pair {
     double x, y, closeness;
 

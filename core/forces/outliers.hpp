@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../array_view.hpp"
-#include "../step.hpp"
+#include "../bounds.hpp"
 
 namespace pixelsne {
 

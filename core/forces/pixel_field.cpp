@@ -4,8 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "../step.hpp"
-#include "barnes_hut.hpp"
+#include "../bounds.hpp"
 #include "outliers.hpp"
 
 namespace pixelsne {
@@ -17,7 +16,7 @@ constexpr std::size_t kCheapNodes = 128;
 // Between few points single pairs matter, and a tree is as fast.
 constexpr std::size_t kFewPoints = 2048;
 
-// Where points are sparser than this, the tree is faster (benchmarks/force_error.py).
+// Where points are sparser than this, the tree is faster (benchmarks/field_error.py has times of both).
 constexpr std::size_t kSparseNodesPerPoint = 48;
 
 // The tree errs by less than 1 % at this, as the field does.
@@ -33,7 +32,8 @@ double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points
 double PixelField::repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push) {
     const Bounds box = choose_box(positions, most_nodes, threads);
     used_tree_ = outgrown(positions.rows);
-    return used_tree_ ? repulsion_by_tree(positions, threads, push) : repulsion_by_field(positions, box, threads, push);
+    return used_tree_ ? tree_.barnes_hut(positions, kTheta, threads, push)
+                      : repulsion_by_field(positions, box, threads, push);
 }
 
 Bounds PixelField::choose_box(Positions positions, std::size_t most_nodes, int threads) {
@@ -53,11 +53,6 @@ bool PixelField::outgrown(std::size_t n) const {
     const std::size_t nodes = lattice_.nodes[0] * lattice_.nodes[1];
     const bool is_sparse = nodes > kSparseNodesPerPoint * n && !may_be_sparse_;
     return n < kFewPoints || lattice_.spacing > kSpacing || is_sparse;
-}
-
-double PixelField::repulsion_by_tree(Positions positions, int threads, ArrayView<float> push) {
-    tree_.build(positions, grid_around(positions, threads), Center::mass, kTheta, threads);
-    return tree_.repulsion(threads, push);
 }
 
 double PixelField::repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push) {

@@ -15,7 +15,7 @@
 #include "convolution.hpp"
 #include "field_lattice.hpp"
 #include "lattice_points.hpp"
-#include "quadtree.hpp"
+#include "tree_repulsion.hpp"
 
 namespace pixelsne {
 
@@ -40,12 +40,11 @@ public:
 private:
     Bounds choose_box(Positions positions, std::size_t most_nodes, int threads);
     bool outgrown(std::size_t n) const;
-    double repulsion_by_tree(Positions positions, int threads, ArrayView<float> push);
     double repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push);
 
     bool may_be_sparse_;
     bool used_tree_ = false;
-    Quadtree tree_;
+    TreeRepulsion tree_;
     FieldLattice lattice_{};
     Convolution convolution_;
     LatticePoints points_;

@@ -32,12 +32,12 @@ public:
              std::size_t k)
         : map_(map), field_(field), neighbors_(neighbors), affinities_(affinities), k_(k) {}
 
-    void settle(float* placed) {
+    void settle(float* settled) {
         choose_start();
         for (int step = 0; step < kMostSteps && take_step(); ++step) {
         }
-        placed[0] = static_cast<float>(here_[0]);
-        placed[1] = static_cast<float>(here_[1]);
+        settled[0] = static_cast<float>(here_[0]);
+        settled[1] = static_cast<float>(here_[1]);
     }
 
 private:
@@ -113,13 +113,13 @@ private:
 }  // namespace
 
 void place_new_points(Positions map, const NewPoints& points, int threads, ProgressToken& token,
-                      ArrayView<float> placed) {
+                      ArrayView<float> settled) {
     const MapField field(map, threads);
     token.expect(points.neighbors.rows);
     parallel_for(points.neighbors.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t row = begin; row < end; ++row) {
             Settling(map, field, points.neighbors.row(row), points.affinities.row(row), points.neighbors.columns)
-                .settle(placed.row(row));
+                .settle(settled.row(row));
         }
         token.advance(end - begin);
     });

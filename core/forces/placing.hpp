@@ -19,8 +19,8 @@ struct NewPoints {
     ArrayView<const float> affinities;        // (m, k)
 };
 
-// placed: (m, 2), embedding units. Advances the token by m.
+// settled: (m, 2), embedding units. Advances the token by m.
 void place_new_points(Positions map, const NewPoints& points, int threads, ProgressToken& token,
-                      ArrayView<float> placed);
+                      ArrayView<float> settled);
 
 }  // namespace pixelsne

@@ -6,6 +6,7 @@
 
 #include "../kernels.hpp"
 #include "../parallel_for.hpp"
+#include "mean_of_rows.hpp"
 
 namespace pixelsne {
 namespace {
@@ -32,20 +33,10 @@ void Centers::assign(Points points, const std::uint32_t* rows, std::size_t count
 }
 
 void Centers::move_to_means(Points points, const Rows& rows, const Rows& part_of) {
-    std::vector<double> sums(values_.size());
-    std::vector<std::size_t> sizes(count());
-    for (std::size_t place = 0; place < rows.size(); ++place) {
-        const float* row = points.row(rows[place]);
-        double* sum = sums.data() + part_of[place] * columns_;
-        for (std::size_t axis = 0; axis < columns_; ++axis) sum[axis] += row[axis];
-        ++sizes[part_of[place]];
-    }
+    std::vector<MeanOfRows> means(count(), MeanOfRows(columns_));
+    for (std::size_t place = 0; place < rows.size(); ++place) means[part_of[place]].add(points.row(rows[place]));
     for (std::size_t part = 0; part < count(); ++part) {
-        if (sizes[part] == 0) continue;
-        for (std::size_t axis = 0; axis < columns_; ++axis) {
-            const std::size_t place = part * columns_ + axis;
-            values_[place] = static_cast<float>(sums[place] / static_cast<double>(sizes[part]));
-        }
+        if (means[part].rows() > 0) means[part].finish(values_.data() + part * columns_);
     }
     pack();
 }
@@ -64,11 +55,7 @@ void Centers::sort_by_walking() {
     pack();
 }
 
-void Centers::pack() {
-    Rows everyone(count());
-    std::iota(everyone.begin(), everyone.end(), 0u);
-    panels_.pack(view(), everyone, 1);
-}
+void Centers::pack() { panels_.pack_all(view(), 1); }
 
 std::size_t Centers::nearest_of(const float* center, const Rows& among) const {
     std::vector<float> distances(among.size());

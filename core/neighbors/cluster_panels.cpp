@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "../parallel_for.hpp"
+#include "mean_of_rows.hpp"
 
 namespace pixelsne {
 namespace {
@@ -12,16 +13,6 @@ constexpr std::size_t kClustersPerChunk = 16;
 // A product's rounding error is about a millionth of the squares it is made of. It may reach a few
 // thousandths of the limit it is compared with.
 constexpr float kLeastShare = 1.0f / 256;
-
-void mean_of_rows(Points points, std::size_t begin, std::size_t end, float* mean) {
-    std::vector<double> sums(points.columns);
-    for (std::size_t row = begin; row < end; ++row) {
-        for (std::size_t axis = 0; axis < points.columns; ++axis) sums[axis] += points.row(row)[axis];
-    }
-    for (std::size_t axis = 0; axis < points.columns; ++axis) {
-        mean[axis] = static_cast<float>(sums[axis] / static_cast<double>(end - begin));
-    }
-}
 
 // moved = row - center; returns its squared length.
 float move_row(const float* row, const float* center, std::size_t dimensions, float* moved) {
@@ -55,7 +46,9 @@ void ClusterPanels::pack(std::size_t cluster) {
     const std::size_t first = begin_[cluster];
     const std::size_t last = begin_[cluster + 1];
     float* center = centers_.data() + cluster * d;
-    mean_of_rows(sorted_, first, last, center);
+    MeanOfRows mean(d);
+    for (std::size_t row = first; row < last; ++row) mean.add(sorted_.row(row));
+    mean.finish(center);
     std::vector<float> moved(d);
     for (std::size_t panel = first_panel_[cluster]; panel < first_panel_[cluster + 1]; ++panel) {
         float* values = values_.data() + panel * floats_;

@@ -1,7 +1,6 @@
 #include "cluster_probes.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "../kernels.hpp"
 #include "../parallel_for.hpp"
@@ -63,10 +62,8 @@ ClusterProbes::ClusterProbes(Points sorted, const Clusters& clusters, Points cen
 }
 
 std::size_t ClusterProbes::probes_for(double recall, int threads, ProgressToken& token) const {
-    std::vector<std::uint32_t> everyone(sorted_.rows);
-    std::iota(everyone.begin(), everyone.end(), 0u);
     Panels panels;
-    panels.pack(sorted_, everyone, threads);
+    panels.pack_all(sorted_, threads);
     const std::size_t samples = std::min(kSamples, sorted_.rows);
     std::vector<std::vector<std::size_t>> counts(chunk_count(samples, kSamplesPerChunk));
     parallel_for(samples, kSamplesPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {

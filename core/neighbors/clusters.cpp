@@ -8,6 +8,7 @@
 #include "centers.hpp"
 #include "exact.hpp"
 #include "k_means.hpp"
+#include "mean_of_rows.hpp"
 
 namespace pixelsne {
 namespace {
@@ -94,17 +95,12 @@ private:
 std::vector<float> means_of(Points points, const Clusters& clusters, int threads) {
     std::vector<float> means(clusters.count() * points.columns);
     parallel_for(clusters.count(), kClustersPerChunk, threads, [&](std::size_t first, std::size_t last, std::size_t) {
-        std::vector<double> sums(points.columns);
+        MeanOfRows mean(points.columns);
         for (std::size_t cluster = first; cluster < last; ++cluster) {
-            std::fill(sums.begin(), sums.end(), 0.0);
             for (std::size_t place = clusters.begin[cluster]; place < clusters.begin[cluster + 1]; ++place) {
-                const float* row = points.row(clusters.order[place]);
-                for (std::size_t axis = 0; axis < points.columns; ++axis) sums[axis] += row[axis];
+                mean.add(points.row(clusters.order[place]));
             }
-            for (std::size_t axis = 0; axis < points.columns; ++axis) {
-                means[cluster * points.columns + axis] =
-                    static_cast<float>(sums[axis] / static_cast<double>(clusters.size(cluster)));
-            }
+            mean.finish(means.data() + cluster * points.columns);
         }
     });
     return means;

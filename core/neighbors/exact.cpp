@@ -10,27 +10,21 @@ namespace pixelsne {
 namespace {
 
 // A block of queries with its lists, and a stretch of panels, fit the second-level cache together.
-constexpr std::size_t kQueriesPerBlock = 60;
 constexpr std::size_t kFloatsPerStretch = 32 * 1024;
-
-std::vector<std::uint32_t> all_rows(Points points) {
-    std::vector<std::uint32_t> rows(points.rows);
-    std::iota(rows.begin(), rows.end(), 0u);
-    return rows;
-}
 
 void compare_all(Points queries, bool are_strangers, Points points, int threads, ProgressToken& token,
                  NeighborTable table) {
-    const std::vector<std::uint32_t> everyone = all_rows(queries);
     Panels panels;
-    panels.pack(points, all_rows(points), threads);
+    panels.pack_all(points, threads);
     const std::size_t stretch = std::max<std::size_t>(1, kFloatsPerStretch / (points.columns * kPanelPoints));
     token.expect(queries.rows);
     parallel_for(queries.rows, kQueriesPerBlock, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+        std::vector<std::uint32_t> rows(end - begin);
+        std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(begin));
         std::vector<NearestList> lists(end - begin);
         for (NearestList& list : lists) list.start(table.k());
         for (std::size_t first = 0; first < panels.count(); first += stretch) {
-            panels.compare({queries, everyone.data() + begin, end - begin, are_strangers}, first,
+            panels.compare({queries, rows.data(), rows.size(), are_strangers}, first,
                            std::min(panels.count(), first + stretch), lists.data());
         }
         for (std::size_t query = begin; query < end; ++query) table.write_row(query, lists[query - begin].finish());

@@ -1,4 +1,4 @@
-// Neighbor lists in the making: k sorted keys a point, and the one way to fill them.
+// Neighbor lists in the making: k keys a point, and how blocks of points that share candidates fill theirs.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,11 @@
 
 namespace pixelsne {
 
-// (n, k) keys of nearest_list.hpp
+// (n, k) keys of nearest_list.hpp; in which order, those who fill them say.
 using KeyRows = UnsetVector<std::uint64_t>;
 
-// Points that are close together are searched together: a block shares its candidates, and its lists
-// stay in the cache while they fill.
-constexpr std::size_t kQueriesPerBlock = 60;
-
-// What one task needs for block after block.
+// What one task needs for block after block. Points that are close together are searched together and share their
+// candidates.
 class BlockSearch {
 public:
     explicit BlockSearch(Points points)
@@ -28,7 +25,8 @@ public:
     CandidateSet& candidates() { return candidates_; }
 
     // Compares rows begin..end with all candidates, which must hold k others for each, and empties the
-    // set. limits, if given: the keys of an earlier round, whose k-th distances bound the new ones.
+    // set. The keys of a row are sorted. limits, if given: those of an earlier round, whose k-th distances
+    // bound the new ones.
     void fill(std::size_t begin, std::size_t end, std::size_t k, const KeyRows* limits, KeyRows& rows) {
         for (std::size_t query = begin; query < end; ++query) {
             queries_[query - begin] = static_cast<std::uint32_t>(query);

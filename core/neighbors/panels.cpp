@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "../kernels.hpp"
 #include "../parallel_for.hpp"
@@ -42,6 +43,12 @@ void Panels::pack(Points points, const std::vector<std::uint32_t>& rows, int thr
                        values_.data() + first * points.columns, indices_.data() + first);
         }
     });
+}
+
+void Panels::pack_all(Points points, int threads) {
+    std::vector<std::uint32_t> everyone(points.rows);
+    std::iota(everyone.begin(), everyone.end(), 0u);
+    pack(points, everyone, threads);
 }
 
 void Panels::compare(const Queries& queries, std::size_t first_panel, std::size_t last_panel,

@@ -14,6 +14,9 @@
 
 namespace pixelsne {
 
+// Searches take so many queries at a time: their lists stay in the cache while they fill.
+constexpr std::size_t kQueriesPerBlock = 60;
+
 // Rows of `points` that look for neighbors.
 struct Queries {
     Points points;
@@ -26,6 +29,8 @@ class Panels {
 public:
     // Packs the rows of `points` that `rows` names; they are offered under these numbers.
     void pack(Points points, const std::vector<std::uint32_t>& rows, int threads);
+
+    void pack_all(Points points, int threads);
 
     std::size_t count() const { return count_; }
     const float* values(std::size_t panel) const { return values_.data() + panel * floats_; }  // (d, 16)

@@ -190,7 +190,8 @@ def release_free_memory() -> None: ...
 # rows (n, d), directions (d, p) -> (n, p); every row by itself
 def project_rows(rows: Floats, directions: Floats, threads: int) -> Floats: ...
 
-# placed (n, 2): the map; neighbors (m, k) on it with affinities (m, k), rows of which sum to 1 -> (m, 2)
+# positions (n, 2) of the map; neighbors (m, k) on it with affinities (m, k), rows of which sum to 1 -> (m, 2), where
+# the new points settle, embedding units as the map's
 def place_new_points(
-    placed: Floats, neighbors: Indices, affinities: Floats, token: ProgressToken, threads: int
+    positions: Floats, neighbors: Indices, affinities: Floats, token: ProgressToken, threads: int
 ) -> Floats: ...

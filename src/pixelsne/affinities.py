@@ -22,12 +22,16 @@ class Affinities:
     """A symmetric sparse matrix by rows that sums to 1.
 
     Row i holds columns[offsets[i]:offsets[i + 1]], none twice. scipy's matrices would widen the columns to
-    64 bits as soon as there are 2^31 values.
+    64 bits as soon as there are 2^31 values. The arrays are read-only from here on, whoever made them.
     """
 
     offsets: NDArray[np.int64]  # (n + 1)
     columns: NDArray[np.int32]
     values: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        for array in (self.offsets, self.columns, self.values):
+            array.setflags(write=False)  # the core checks them once and trusts them afterwards
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -46,8 +50,6 @@ def calibrate(
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
     """Stage 3b: P = (C + C^T) / 2n."""
     joint = _core.joint_affinities(conditional.indices, conditional.values, token or _core.ProgressToken(), threads)
-    for array in joint:
-        array.flags.writeable = False  # the core has checked them and trusts them from now on
     return Affinities(*joint)
 
 

@@ -79,8 +79,8 @@ def search_forest(quest: Quest) -> Neighbors:
     return Neighbors(*found)
 
 
-def search_clusters(quest: Quest) -> Neighbors:
-    effort = choose_effort(len(quest.points))
+def search_in_clusters(quest: Quest, effort: ClusterEffort, asked: int) -> Neighbors:
+    """Of the first `asked` points, among all of them."""
     indices, distances, order = _core.cluster_neighbors(
         quest.points,
         quest.k,
@@ -89,12 +89,17 @@ def search_clusters(quest: Quest) -> Neighbors:
         effort.recall,
         effort.probes,
         effort.reach,
-        len(quest.points),
+        asked,
         quest.reorder,
         quest.token,
         quest.threads,
     )
     return Neighbors(indices, distances, order if quest.reorder else None)
+
+
+def search_clusters(quest: Quest) -> Neighbors:
+    n = len(quest.points)
+    return search_in_clusters(quest, choose_effort(n), n)
 
 
 SEARCHES: dict[str, Callable[[Quest], Neighbors]] = {
@@ -143,22 +148,8 @@ def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threa
 
     `order` is None, or the asked points are numbered anew: row i, and an index i < asked, stand for order[i].
     """
-    token = _core.ProgressToken()
+    quest = Quest(points, k, seed, reorder=True, token=_core.ProgressToken(), threads=threads)
     if choose_search("auto", len(points), k) == "exact":
-        indices, distances = _core.exact_neighbors(points, k, token, threads)
-        return Neighbors(indices[:asked], distances[:asked])
-    effort = choose_effort(len(points))
-    found = _core.cluster_neighbors(
-        points,
-        k,
-        seed,
-        effort.size,
-        effort.recall,
-        effort.probes,
-        effort.reach,
-        asked,
-        reorder=True,
-        token=token,
-        threads=threads,
-    )
-    return Neighbors(*found)
+        found = search_exact(quest)
+        return Neighbors(found.indices[:asked], found.distances[:asked])
+    return search_in_clusters(quest, choose_effort(len(points)), asked)

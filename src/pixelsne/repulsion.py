@@ -18,12 +18,12 @@ if TYPE_CHECKING:  # settings reads the table below to check names
 
 Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
 
-# Up to here all pairs cost less than a tree (benchmarks/force_error.py shows the times).
+# Up to here all pairs take about a millisecond, and nothing is approximated.
 EXACT_UP_TO = 2_000
 
-# The lattice of the field may have as many nodes a side as the screen has pixels, within these bounds. A map
-# outgrows the first only beyond 850 units; the second keeps memory below half a gigabyte.
-FEWEST_NODES = 2048
+# Nodes a side that the lattice of the field may have: the first, or as many as the screen has pixels, up to the
+# second. A map outgrows the first only beyond 850 units; the second keeps memory below half a gigabyte.
+USUAL_MOST_NODES = 2048
 MOST_NODES = 4096
 
 # Up to here an exact normalizer for the final KL takes about a second.
@@ -66,7 +66,7 @@ def repel_by_pixel_tree(settings: "Settings") -> Repulsion:
 
 def repel_by_pixel_field(settings: "Settings") -> Repulsion:
     field = _core.FieldRepulsion()
-    most_nodes = min(max(*settings.resolution, FEWEST_NODES), MOST_NODES) // 16 * 16
+    most_nodes = min(max(*settings.resolution, USUAL_MOST_NODES), MOST_NODES) // 16 * 16
 
     def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
         return field.pixel_field(positions, most_nodes, push, settings.threads)
@@ -90,7 +90,7 @@ def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
 
 
 def best_normalizer(positions: Positions, threads: int) -> float:
-    """Z exactly, or, where all pairs would take long, by the field (within 0.02 %, see force_error.md)."""
+    """Z exactly, or, where all pairs would take long, by the field (within 0.02 %)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads)

@@ -15,7 +15,7 @@ def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.Pro
     """
     neighbors = embedding.space.neighbors_of(values, embedding.neighbor_count, threads, token)
     conditional = calibrate(neighbors, embedding.perplexity, threads, token)
-    placed = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
+    settled = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
     twins = embedding.space.twins(values, neighbors)
-    placed[twins >= 0] = embedding.positions[twins[twins >= 0]]
-    return placed
+    settled[twins >= 0] = embedding.positions[twins[twins >= 0]]
+    return settled
