@@ -25,6 +25,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import plan as plan_paces
+from pixelsne.schedule import skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
@@ -172,10 +173,9 @@ class DistributedRun:
             if len(under_way) > ITERATIONS_AHEAD:
                 self._wait_for(under_way.popleft())
             kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
-            if moved is not None and moved < self.settings.tol and pace.phase == "late" and not pace.cools:
-                self.stopped_by = "tol"
-                cooling = (at for at in range(self._next_pace, len(paces)) if paces[at].cools)
-                self._next_pace = next(cooling, len(paces))
+            skipped = skip_to_cooling(paces, self._next_pace, moved, self.settings.tol)
+            if skipped is not None:
+                self._next_pace, self.stopped_by = skipped, "tol"
             if self.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
                 self.crew.find_homes()
                 self._save(moving)
