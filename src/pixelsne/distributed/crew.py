@@ -33,7 +33,13 @@ class Crew:
         self._token = uuid4().hex[:12]
         self._submitted = 0
         self._homes: list[str] = []
+        self._one_worker = False
         self.find_homes()
+
+    def take_fewer(self, shards: int) -> None:
+        """Not more shards than that; the workers of those left out are free again."""
+        self.shards = min(self.shards, shards)
+        del self._homes[self.shards :]
 
     def find_homes(self) -> None:
         """Which worker each shard should be at; anew when workers came or went."""
@@ -48,13 +54,13 @@ class Crew:
                 loads[home] -= 1
                 homes[shard] = min(workers, key=lambda worker: loads[worker])
                 loads[homes[shard]] += 1
-        self._homes = homes
+        self._homes, self._one_worker = homes, len(workers) == 1
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
         """The future of one call. Futures among the arguments, or in lists of them, become their results."""
         self._submitted += 1
         # A wish that names the only worker would keep the task waiting for it after its death.
-        wished = shard is not None and len(set(self._homes)) > 1
+        wished = shard is not None and not self._one_worker
         where = {"workers": [self._homes[shard or 0]], "allow_other_workers": True} if wished else {}
         key = f"{name}-{self._token}-{self._submitted}"
         return self.client.submit(function, *arguments, key=key, **where)

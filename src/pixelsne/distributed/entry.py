@@ -77,7 +77,7 @@ def begin(
 ) -> DistributedRun:
     settings = distributed_settings(model)
     run = DistributedRun(partitions, crew, settings)
-    crew.shards = min(crew.shards, max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
+    crew.take_fewer(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     width = min(partitions.columns, settings.n_pca or partitions.columns)
     load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
     check_workers(crew.client, load, crew.shards)
