@@ -2,7 +2,12 @@
 
 import pickle
 
+import pytest
+
+from pixelsne import PixelSNE
+from pixelsne.distributed import entry
 from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.pipeline import Partitions
 from pixelsne.files.errors import FileError
 
 
@@ -45,3 +50,14 @@ def test_one_shard_of_many_workers_stays_where_it_is():
     crew.find_homes()
     crew.each("tell", print, [1])  # no wish: after its death the task would wait for this worker
     assert client.wishes == [["a"], None]
+
+
+def test_a_cluster_without_workers_is_told_what_to_do():
+    with pytest.raises(RuntimeError, match=r"no workers: start some, as by `dask worker .*wait_for_workers"):
+        Crew(Workers(), 0)
+
+
+@pytest.mark.parametrize(("rows", "words"), [(0, "X has 0 rows"), (1, "X has 1 row")])
+def test_a_map_needs_two_rows(rows, words):
+    with pytest.raises(ValueError, match=f"{words}; a map needs at least 2"):
+        entry.begin(Partitions([], [rows], 3, 12), Crew(Workers("a"), 1), PixelSNE(), None)

@@ -25,7 +25,7 @@ from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, f
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
 from pixelsne.plot import Look
-from pixelsne.settings import STARTS
+from pixelsne.settings import FEWEST_ROWS, STARTS, too_few
 
 Given = dict[str, Any]
 
@@ -42,7 +42,6 @@ PARAMETERS = (
 ROWS_JUDGED = 1000
 COUNTS_JUDGED = (10, 30)
 
-FEWEST_ROWS = 2
 NAMES_TOLD = 6
 
 
@@ -138,7 +137,7 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
     talk.say(f"reading {given['input_path']}")
     source = read_points(given["input_path"], wanted_of(given), room_for_a_fit(model))
     if len(source) < FEWEST_ROWS:
-        raise FileError(source.path, f"has {len(source)} row; a map needs at least {FEWEST_ROWS}")
+        raise FileError(source.path, too_few(len(source)))
     if given.get("picture"):
         check_colors(label_of(given, source), given["label"] or "", given["color_as"])
     names = ", ".join(source.columns[:NAMES_TOLD]) + (", ..." if len(source.columns) > NAMES_TOLD else "")

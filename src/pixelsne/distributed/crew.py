@@ -45,7 +45,10 @@ class Crew:
         """Which worker each shard should be at; anew when workers came or went."""
         workers = workers_of(self.client)
         if not workers:
-            raise RuntimeError("the cluster has no workers")
+            raise RuntimeError(
+                "the cluster has no workers: start some, as by `dask worker ADDRESS` with the scheduler's address, "
+                "or wait until they have come, as client.wait_for_workers(1) does"
+            )
         homes = [home if home in workers else "" for home in self._homes] or [""] * self.shards
         loads = Counter(home for home in homes if home)
         most = -(-self.shards // len(workers))

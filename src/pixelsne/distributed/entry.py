@@ -15,7 +15,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
 from pixelsne.repulsion import MOST_NODES
-from pixelsne.settings import Settings, check_settings
+from pixelsne.settings import FEWEST_ROWS, Settings, check_settings, too_few
 
 # A shard with fewer points than so many neighborhoods is not worth its messages.
 FEWEST_NEIGHBORHOODS = 10
@@ -75,6 +75,8 @@ def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
 def begin(
     partitions: Partitions, crew: Crew, model: PixelSNE, checkpoint: str | os.PathLike[str] | None
 ) -> DistributedRun:
+    if partitions.rows < FEWEST_ROWS:
+        raise ValueError(f"X {too_few(partitions.rows)}")
     settings = distributed_settings(model)
     run = DistributedRun(partitions, crew, settings)
     crew.take_fewer(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
