@@ -56,10 +56,9 @@ class Partitions:
 class DistributedRun:
     """One map in the making on a cluster: follow its snapshots to the end, then take the map."""
 
-    def __init__(
-        self, partitions: Partitions, crew: Crew, settings: Settings, folder: SharedFolder | None = None
-    ) -> None:
-        self.partitions, self.settings, self.folder, self.crew = partitions, settings, folder, crew
+    def __init__(self, partitions: Partitions, crew: Crew, settings: Settings) -> None:
+        self.partitions, self.settings, self.crew = partitions, settings, crew
+        self.folder: SharedFolder | None = None  # where its checkpoints go
         self.perplexity = fitting_perplexity(settings, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
