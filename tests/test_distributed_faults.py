@@ -2,13 +2,18 @@
 
 import pickle
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from pixelsne import PixelSNE
-from pixelsne.distributed import entry
+from pixelsne.cli import main
 from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.entry import begin, distributed_settings, start_files
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.files.errors import FileError
+from pixelsne.files.source import Wanted
+from pixelsne.settings import CORE_METRICS
 
 
 class Workers:
@@ -60,4 +65,22 @@ def test_a_cluster_without_workers_is_told_what_to_do():
 @pytest.mark.parametrize(("rows", "words"), [(0, "X has 0 rows"), (1, "X has 1 row")])
 def test_a_map_needs_two_rows(rows, words):
     with pytest.raises(ValueError, match=f"{words}; a map needs at least 2"):
-        entry.begin(Partitions([], [rows], 3, 12), Crew(Workers("a"), 1), PixelSNE(), None)
+        begin(Partitions([], [rows], 3, 12), Crew(Workers("a"), 1), PixelSNE(), None, None)
+
+
+@pytest.mark.parametrize(("start", "words"), [(PixelSNE(), "a fitted model"), (np.zeros((9, 2)), "an array")])
+def test_a_start_from_another_map_is_refused_before_anything_is_read(start, words):
+    with pytest.raises(ValueError, match=f"init={words} is not distributed; use 'pca' or 'random'"):
+        start_files(["nowhere.npy"], Workers("a"), PixelSNE(init=start), Wanted())
+
+
+def test_every_metric_of_the_core_is_distributed():
+    for metric in CORE_METRICS:
+        assert distributed_settings(PixelSNE(metric=metric)).metric == metric
+
+
+def test_on_the_command_line_a_start_is_refused_by_its_option(tmp_path):
+    command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local", "--init", "old.pixelsne"]
+    finished = CliRunner().invoke(main, command)
+    assert finished.exit_code == 2
+    assert "--init old.pixelsne is for one machine: take pca or random, or leave out --cluster" in finished.output

@@ -13,6 +13,7 @@ from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.talk import Talk
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
+from pixelsne.settings import STARTS
 
 Given = dict[str, Any]
 
@@ -45,6 +46,10 @@ def check(given: Given) -> None:
     for name, option in ONE_MACHINE.items():
         if given[name]:
             raise click.UsageError(f"{option} needs the map in one place: leave it out, or leave out --cluster")
+    if given["init"] not in {None, *STARTS}:
+        raise click.UsageError(
+            f"--init {given['init']} is for one machine: take {' or '.join(STARTS)}, or leave out --cluster"
+        )
     if "://" not in given["output"] and Path(given["output"]).exists():
         raise FileError(given["output"], "exists; a map of many files goes into a new folder")
 

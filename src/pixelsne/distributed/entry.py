@@ -15,7 +15,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
 from pixelsne.repulsion import MOST_NODES
-from pixelsne.settings import FEWEST_ROWS, Settings, check_settings, too_few
+from pixelsne.settings import CORE_METRICS, FEWEST_ROWS, Settings, check_settings, too_few
 
 # A shard with fewer points than so many neighborhoods is not worth its messages.
 FEWEST_NEIGHBORHOODS = 10
@@ -49,8 +49,9 @@ def start(
     values: Any, client: Any, model: PixelSNE, *, checkpoint: str | os.PathLike[str] | None = None
 ) -> DistributedRun:
     """A run that has not begun, to be followed by its `snapshots`."""
+    settings = distributed_settings(model)  # before anything is read
     crew = new_crew(client, checkpoint)
-    return begin(partitions_of(values, crew), crew, model, checkpoint)
+    return begin(partitions_of(values, crew), crew, model, settings, checkpoint)
 
 
 def start_files(
@@ -62,8 +63,9 @@ def start_files(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistributedRun:
     """The same for files, each of which is a partition."""
+    settings = distributed_settings(model)
     crew = new_crew(client, checkpoint)
-    return begin(partitions_of_files(crew, paths, wanted), crew, model, checkpoint)
+    return begin(partitions_of_files(crew, paths, wanted), crew, model, settings, checkpoint)
 
 
 def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
@@ -73,11 +75,14 @@ def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
 
 
 def begin(
-    partitions: Partitions, crew: Crew, model: PixelSNE, checkpoint: str | os.PathLike[str] | None
+    partitions: Partitions,
+    crew: Crew,
+    model: PixelSNE,
+    settings: Settings,
+    checkpoint: str | os.PathLike[str] | None,
 ) -> DistributedRun:
     if partitions.rows < FEWEST_ROWS:
         raise ValueError(f"X {too_few(partitions.rows)}")
-    settings = distributed_settings(model)
     run = DistributedRun(partitions, crew, settings)
     crew.take_fewer(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     width = min(partitions.columns, settings.n_pca or partitions.columns)
@@ -94,16 +99,17 @@ def begin(
 
 def distributed_settings(model: PixelSNE) -> Settings:
     """Checked; what only one machine can do is refused."""
+    if not isinstance(model.init, str):
+        given = "a fitted model" if isinstance(model.init, PixelSNE) else "an array"
+        raise ValueError(f"init={given} is not distributed; use 'pca' or 'random'")  # noqa: TRY004 - a wrong value
     seed = int(check_random_state(model.random_state).randint(2**31))
     settings = check_settings(model.get_params(deep=False) | {"n_jobs": 1}, seed)
-    if settings.metric not in {"euclidean", "l2", "cosine"}:
+    if settings.metric not in CORE_METRICS:
         raise ValueError(f"metric={settings.metric!r} is not distributed; use 'euclidean' or 'cosine'")
     if settings.repulsion not in {"auto", "pixel-field"}:
         raise ValueError(f"repulsion={settings.repulsion!r} is not distributed; use 'auto' or 'pixel-field'")
     if settings.neighbors not in {"auto", "clusters"}:
         raise ValueError(f"neighbors={settings.neighbors!r} is not distributed; use 'auto' or 'clusters'")
-    if not isinstance(settings.init, str):
-        raise ValueError("init must be 'pca' or 'random' on a cluster")  # noqa: TRY004
     return settings
 
 
