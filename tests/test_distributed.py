@@ -185,7 +185,7 @@ def test_a_folder_of_another_run_is_refused(whole_client, points, tmp_path):
     with pytest.raises(FileError, match="perplexity"):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS | {"perplexity": 9}), checkpoint=tmp_path)
     other = da.from_array(points[0] + 1, chunks=(700, -1))
-    with pytest.raises(FileError, match="values"):
+    with pytest.raises(FileError, match="other numbers"):
         embed(other, whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
 
 
