@@ -82,8 +82,8 @@ def embed(given: Given, client: Any, signals: Signals, talk: Talk, clock: Clock)
     clock.mark("read")
     follow(work, signals, talk)
     clock.mark("fit")
-    about = {"settings": parameters_to_keep(model, {}), "seed": given["seed"], "label": given["label"]}
-    written = work.write(paths, wanted, targets, about)
+    figures = {"settings": parameters_to_keep(model, {}), "seed": given["seed"]}
+    written = work.write(paths, wanted, targets, figures)
     clock.mark("write")
     if work.folder is not None:
         work.folder.remove()

@@ -21,7 +21,7 @@ from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import CheckRoom, Source, Wanted
-from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
+from pixelsne.files.write_embedding import WRITERS, Map, about_map, check_output, write_map
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
 from pixelsne.plot import Look
@@ -197,17 +197,16 @@ def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, t
 
 
 def write_results(given: Given, model: PixelSNE, source: Source) -> None:
-    about = {
-        "settings": parameters_to_keep(model, {}),
-        "seed": given["seed"],
-        "kl_divergence": model.kl_divergence_,
-        "iterations": model.n_iter_,
-        "stopped_by": model.stopped_by_,
-        "columns": list(source.columns),
-        "rep": given["representation"] or ("X" if source.path.suffix.lower() == ".h5ad" else None),
-        "label": None if given["label"] is None else free_name(given["label"], list(PLACES)),  # as the map calls it
-        "unit_per_pixel": list(model.screen_.unit_per_pixel),
-    }
+    about = about_map(
+        source,
+        wanted_of(given),
+        model.screen_,
+        settings=parameters_to_keep(model, {}),
+        seed=given["seed"],
+        kl_divergence=model.kl_divergence_,
+        iterations=model.n_iter_,
+        stopped_by=model.stopped_by_,
+    )
     resolution = model.screen_.resolution
     made = Map(model.embedding_, resolution, source.others, about, source.path)
     if given["output"]:

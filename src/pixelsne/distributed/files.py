@@ -16,7 +16,8 @@ from pixelsne.distributed.reduce import Block
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import READERS, read_points
 from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import Map, write_map
+from pixelsne.files.write_embedding import Map, about_map, write_map
+from pixelsne.screen import Screen
 
 
 def is_remote(path: str) -> bool:
@@ -82,10 +83,10 @@ def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partiti
     return Partitions(blocks, [shape[0] for shape in shapes], columns, columns * max(shape[3] for shape in shapes))
 
 
-def write_part(placed: Placed, path: str, wanted: Wanted, target: str, resolution: tuple[int, int], about: Any) -> int:
-    """The map of one file, with all that travels along."""
+def write_part(placed: Placed, path: str, wanted: Wanted, target: str, screen: Screen, figures: dict[str, Any]) -> int:
+    """The map of one file, with all that travels along; returns its rows."""
     source = read_source(path, wanted)
-    one = Map(placed, resolution, source.others, about | {"columns": list(source.columns)}, Path(path))
+    one = Map(placed, screen.resolution, source.others, about_map(source, wanted, screen, **figures), Path(path))
     if not is_remote(target):
         write_map(target, one)
         return len(placed)

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pixelsne.distributed.checkpoint import Progress, SharedFolder
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.result import DistributedMap
+from pixelsne.files.source import Wanted
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import plan as plan_paces
@@ -199,38 +200,39 @@ class DistributedRun:
         self.history.looks.append((self.iteration, self.kl, moved))
         return self.kl, moved
 
-    def _placed(self) -> tuple[list[Any], list[Any]]:
-        """Positions and pixels of each partition; futures."""
+    def _placed(self) -> tuple[list[Any], list[Any], Screen]:
+        """Positions and pixels of each partition, futures; and the screen these are on."""
         if self.shards is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
-        if self._seen_at != self.iteration:
+        if self.screen is None or self._seen_at != self.iteration:
             self._see(self.shards)
-        partitions = self.partitions
+        partitions, screen = self.partitions, cast("Screen", self.screen)
         home = result.bring_home(self.crew, self.shards, partitions.first_rows, partitions.counts)
-        return home, [self.crew.task("result", result.place, one, self.screen) for one in home]
+        return home, [self.crew.task("result", result.place, one, screen) for one in home], screen
 
-    def write(self, paths: list[str], wanted: Any, targets: list[str], about: dict[str, Any]) -> int:
-        """The map of each file of the input into a file of its own, on the workers; returns the rows written."""
+    def write(self, paths: list[str], wanted: Wanted, targets: list[str], figures: dict[str, Any]) -> int:
+        """The map of each file of the input into a file of its own, on the workers; returns the rows written.
+
+        figures: what each tells of the run, beside what the run itself knows.
+        """
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
-        parts = self._placed()[1]  # looks at the map, if it has moved since the last look
-        about = about | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
-        about["unit_per_pixel"] = list(self.screen.unit_per_pixel) if self.screen else None
-        resolution = self.settings.resolution
+        _, parts, screen = self._placed()
+        figures = figures | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
         written = [
-            self.crew.task("write", write_part, placed, path, wanted, target, resolution, about)
+            self.crew.task("write", write_part, placed, path, wanted, target, screen, figures)
             for placed, path, target in zip(parts, paths, targets, strict=True)
         ]
         return int(sum(self.crew.client.gather(written)))
 
     def map(self) -> DistributedMap:
         """With its points on the workers."""
-        home, placed = self._placed()
+        home, placed, screen = self._placed()
         partitions = self.partitions
         return DistributedMap(
             positions=as_dask_array(home, partitions.counts, np.float32),
             placed=as_dask_array(placed, partitions.counts, np.float32),
-            screen=self.screen,  # type: ignore[arg-type]
+            screen=screen,
             perplexity=self.perplexity,
             kl_divergence=self.kl,
             iterations=self.iteration,

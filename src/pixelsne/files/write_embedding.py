@@ -15,6 +15,8 @@ from pixelsne.coloring import plain_column
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_h5ad import need_anndata
 from pixelsne.files.replacing import replacing
+from pixelsne.files.source import Source, Wanted
+from pixelsne.screen import Screen
 
 ABOUT = "pixelsne"  # the key of what a file tells of itself
 KEY_IN_H5AD = "X_pixelsne"
@@ -37,6 +39,18 @@ class Map:
 
     def told(self) -> str:
         return json.dumps(self.about | {"resolution": list(self.resolution)})
+
+
+def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) -> dict[str, Any]:
+    """What every map tells of itself: what it shows and in which units; and how it was made, which callers know."""
+    whole = "X" if source.path.suffix.lower() == ".h5ad" else None
+    return {
+        **figures,
+        "columns": list(source.columns),
+        "rep": wanted.representation or whole,
+        "label": None if wanted.label is None else free_name(wanted.label, list(PLACES)),  # as the map calls it
+        "unit_per_pixel": list(screen.unit_per_pixel),
+    }
 
 
 def as_table(one: Map) -> Any:
