@@ -1,6 +1,7 @@
 """What goes wrong on a cluster, or is stopped there: what users are told, and what is left."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,3 +85,13 @@ def test_on_the_command_line_a_start_is_refused_by_its_option(tmp_path):
     finished = CliRunner().invoke(main, command)
     assert finished.exit_code == 2
     assert "--init old.pixelsne is for one machine: take pca or random, or leave out --cluster" in finished.output
+
+
+@pytest.mark.parametrize(("source", "output"), [("points", "map.npy"), ("points", "points"), ("p.csv", "points")])
+def test_without_a_cluster_a_folder_is_refused(source, output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("points").mkdir()
+    finished = CliRunner().invoke(main, ["embed", source, "-o", output])
+    assert finished.exit_code == 1
+    remedy = ", or --cluster local to take all in it" if source == "points" else ""
+    assert finished.stderr == f"pixelsne: points: is a folder; give the name of a file{remedy}\n"

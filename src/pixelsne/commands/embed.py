@@ -93,6 +93,8 @@ def run(given: Given, signals: Signals) -> int:
 def check_paths(given: Given) -> None:
     """Before any work is done."""
     inputs: tuple[Path, ...] = (Path(given["input_path"]),)
+    if inputs[0].is_dir():
+        raise FileError(inputs[0], "is a folder; give the name of a file, or --cluster local to take all in it")
     if given["init"] not in {None, *STARTS}:
         inputs += (Path(given["init"]),)
     check_output(given["output"], inputs, tuple(WRITERS))

@@ -157,12 +157,12 @@ WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {
 def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: tuple[str, ...] = ()) -> Path:
     """Before hours are spent: a kind we write (any, if there are none), a folder that can be, and not an input."""
     path = Path(path)
+    if path.is_dir():
+        raise FileError(path, "is a folder; give the name of a file")
     if kinds and path.suffix.lower() not in kinds:
         raise FileError(path, f"is of a kind that is not written here; known are {', '.join(kinds)}")
     if path.suffix.lower() == ".h5ad":
         need_anndata(path)
-    if path.is_dir():
-        raise FileError(path, "is a folder; give the name of a file")
     for given in inputs:
         if path.exists() and given.exists() and path.samefile(given):
             raise FileError(path, "is an input, and inputs are never written over; choose another name")
