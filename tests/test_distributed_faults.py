@@ -11,7 +11,7 @@ from pixelsne import PixelSNE
 from pixelsne.cli import main
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.entry import begin, distributed_settings, start_files
-from pixelsne.distributed.pipeline import Partitions
+from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
 from pixelsne.settings import CORE_METRICS
@@ -85,6 +85,18 @@ def test_on_the_command_line_a_start_is_refused_by_its_option(tmp_path):
     finished = CliRunner().invoke(main, command)
     assert finished.exit_code == 2
     assert "--init old.pixelsne is for one machine: take pca or random, or leave out --cluster" in finished.output
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"), [("--every", "kept every 25 iterations"), ("--jobs", "have the threads")]
+)
+def test_what_a_cluster_would_ignore_is_refused(option, reason, tmp_path):
+    assert ITERATIONS_BETWEEN_CHECKPOINTS == 25
+    command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local", option, "2"]
+    finished = CliRunner().invoke(main, command)
+    assert finished.exit_code == 2
+    assert f"{option} is for one machine" in finished.output
+    assert reason in finished.output
 
 
 @pytest.mark.parametrize(("source", "output"), [("points", "map.npy"), ("points", "points"), ("p.csv", "points")])

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pixelsne.commands.embed import Clock, make_model, wanted_of
 from pixelsne.commands.interrupts import Signals, Stopped
@@ -19,6 +20,12 @@ Given = dict[str, Any]
 
 # What needs the whole map in one place.
 ONE_MACHINE = {"picture": "--plot", "html": "--html", "model_path": "--model", "resume": "--resume"}
+
+# What a cluster decides otherwise.
+ELSEWHERE = {
+    "every": "--every is for one machine: a run on a cluster is kept every 25 iterations",
+    "jobs": "--jobs is for one machine: workers have the threads they were started with",
+}
 
 SECONDS_TO_CONNECT = 30
 
@@ -46,6 +53,9 @@ def check(given: Given) -> None:
     for name, option in ONE_MACHINE.items():
         if given[name]:
             raise click.UsageError(f"{option} needs the map in one place: leave it out, or leave out --cluster")
+    for name, reason in ELSEWHERE.items():
+        if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{reason}; leave it out, or leave out --cluster")
     if given["init"] not in {None, *STARTS}:
         raise click.UsageError(
             f"--init {given['init']} is for one machine: take {' or '.join(STARTS)}, or leave out --cluster"
