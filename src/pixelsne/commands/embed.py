@@ -3,6 +3,7 @@
 import json
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ def run(given: Given, signals: Signals) -> int:
     talk = Talk(given["quiet"], given["progress"])
     work: Run | None = None
     checkpoint: Checkpoint | None = None
+    written: list[str] | None = None
     clock = Clock()
     with ExitStack() as stack:
         talk.warnings_as_lines(stack)
@@ -80,9 +82,12 @@ def run(given: Given, signals: Signals) -> int:
             follow(work, signals, checkpoint, talk)
             model.finish(work)
             clock.mark("fit")
-            write_results(given, model, source)
+            written = []
+            for path in write_results(given, model, source):
+                written.append(path)
         except Stopped as stopped:
-            return give_up(stopped, work, checkpoint, talk)
+            give_up(stopped, work, checkpoint, written, talk)
+            return stopped.exit_code
     clock.mark("write")
     if checkpoint is not None:
         checkpoint.remove()
@@ -186,8 +191,15 @@ def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, talk: Tal
             signals.check()
 
 
-def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, talk: Talk) -> int:
-    if stopped.hurried:
+def give_up(
+    stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, talk: Talk
+) -> None:
+    """written: the results that are complete; None before there are any to write."""
+    if written is not None:
+        done = f"complete: {', '.join(written)}" if written else "none is half done"
+        kept = f"; go on with --resume {checkpoint.path}" if checkpoint is not None and checkpoint.write() else ""
+        talk.tell(f"stopped while results were written, {done}{kept}")
+    elif stopped.hurried:
         talk.tell("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
     elif checkpoint is None:
         talk.tell("stopped, nothing written; --checkpoint FILE keeps the work next time")
@@ -195,10 +207,9 @@ def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, t
         talk.tell(f"stopped at iteration {work.descent.iteration}; go on with --resume {checkpoint.path}")
     else:
         talk.tell("stopped before the map began to form: there is nothing to keep yet")
-    return stopped.exit_code
 
 
-def write_results(given: Given, model: PixelSNE, source: Source) -> None:
+def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
     about = about_map(
         source,
         wanted_of(given),
@@ -209,25 +220,27 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> None:
         iterations=model.n_iter_,
         stopped_by=model.stopped_by_,
     )
-    resolution = model.screen_.resolution
-    made = Map(model.embedding_, resolution, source.others, about, source.path)
+    return Map(model.embedding_, model.screen_.resolution, source.others, about, source.path)
+
+
+def write_results(given: Given, model: PixelSNE, source: Source) -> Iterator[str]:
+    """One after the other; the name of each once it is complete."""
+    made = map_of(given, model, source)
     if given["output"]:
         write_map(given["output"], made)  # first: whatever else may fail, the work is not lost
+        yield given["output"]
     if given["model_path"]:
         remember_names(model, source)
         Path(given["model_path"]).parent.mkdir(parents=True, exist_ok=True)
         model.save(given["model_path"])
+        yield given["model_path"]
     if given["html"]:
         write_page(given["html"], made, source.path.name, given["label"], Look(dark=given["dark"]))
+        yield given["html"]
     if given["picture"]:
-        draw(
-            given["picture"],
-            model.pixels_,
-            resolution,
-            label_of(given, source),
-            given["label"] or "",
-            look_of(given, label=True),
-        )
+        column, look = label_of(given, source), look_of(given, label=True)
+        draw(given["picture"], model.pixels_, made.resolution, column, given["label"] or "", look)
+        yield given["picture"]
 
 
 def label_of(given: Given, source: Source) -> Any:
