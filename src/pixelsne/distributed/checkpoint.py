@@ -18,6 +18,7 @@ from pixelsne.distributed.affinities import Rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.descent import Shards, Share, Stand
 from pixelsne.distributed.halo import Given
+from pixelsne.distributed.shared import check_shared
 from pixelsne.files.archive import damage, read_archive, read_kind, write_archive
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run
@@ -90,15 +91,16 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[AnyArray]:
     return [arrays[name] for name in names]
 
 
-def sees(folder: str, name: str) -> bool:
-    return (Path(folder) / name).exists()
+def has_run(folder: str | os.PathLike[str]) -> bool:
+    """Whether there is something to go on from."""
+    return (Path(folder) / RUN).exists()
 
 
 def shards_of(folder: str | os.PathLike[str]) -> int | None:
     """Of the run whose files are there; None: there is none."""
-    file = Path(folder) / RUN
-    if not file.exists():
+    if not has_run(folder):
         return None
+    file = Path(folder) / RUN
     document, _ = read_kind(file, KIND, VERSION)
     try:
         return check_count("workers", document["run"]["workers"], 1)
@@ -125,27 +127,13 @@ class SharedFolder:
         self.path, self._crew, self._identity = Path(path).resolve(), crew, identity
         self._saved: int | None = None  # the iteration that RUN tells of
         self.path.mkdir(parents=True, exist_ok=True)
-        self._check_shared()
-
-    def _check_shared(self) -> None:
-        """A folder of the client's alone would be noticed only when it is needed."""
-        witness = self.path / f"seen-{self._identity['values'][:12]}"
-        witness.touch()
-        try:
-            seen = self._crew.client.run(sees, str(self.path), witness.name)
-        finally:
-            witness.unlink(missing_ok=True)
-        blind = [worker for worker, found in seen.items() if not found]
-        if blind:
-            raise FileError(
-                self.path, f"is not seen by the worker at {blind[0]}; choose a folder that all machines share"
-            )
+        check_shared(crew.client, self.path)
 
     def progress(self) -> Progress | None:
         """Of an earlier run of the same data and settings; None where there is none."""
-        file = self.path / RUN
-        if not file.exists():
+        if not has_run(self.path):
             return None
+        file = self.path / RUN
         document, arrays = read_kind(file, KIND, VERSION)
         check_identity(file, document, self._identity)
         try:

@@ -223,7 +223,18 @@ class DistributedRun:
             self.crew.task("write", write_part, placed, path, wanted, target, screen, figures)
             for placed, path, target in zip(parts, paths, targets, strict=True)
         ]
-        return int(sum(self.crew.client.gather(written)))
+        try:
+            return int(sum(self.crew.client.gather(written)))
+        except BaseException:
+            self.crew.client.cancel(written)  # those that have not begun
+            raise
+
+    def keep(self) -> bool:
+        """Writes down where the run is, between two iterations. Whether there was something to keep, and a folder."""
+        if self.folder is None or self.shards is None or self.iteration == 0:
+            return False
+        self._save(self.shards)
+        return True
 
     def map(self) -> DistributedMap:
         """With its points on the workers."""
