@@ -1,6 +1,12 @@
 """What goes wrong on a cluster, or is stopped there: what users are told, and what is left."""
 
+import os
 import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +15,7 @@ from click.testing import CliRunner
 
 from pixelsne import PixelSNE
 from pixelsne.cli import main
+from pixelsne.distributed.checkpoint import has_run
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.entry import begin, distributed_settings, start_files
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
@@ -107,3 +114,35 @@ def test_without_a_cluster_a_folder_is_refused(source, output, tmp_path, monkeyp
     assert finished.exit_code == 1
     remedy = ", or --cluster local to take all in it" if source == "points" else ""
     assert finished.stderr == f"pixelsne: points: is a folder; give the name of a file{remedy}\n"
+
+
+@pytest.fixture
+def parts(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "parts").mkdir()
+    for name in "ab":
+        np.save(tmp_path / "parts" / f"{name}.npy", rng.normal(size=(1500, 10)).astype(np.float32))
+    return tmp_path
+
+
+def test_ctrl_c_at_a_terminal_keeps_the_run(parts):
+    """A terminal sends it to the workers, too."""
+    command = [sys.executable, "-m", "pixelsne", "embed", "parts", "-o", "map", "--cluster", "local"]
+    options = ["--checkpoint", "run", "--perplexity", "12", "--max-iter", "5000", "--tol", "0"]
+    process = subprocess.Popen(
+        [*command, *options], cwd=parts, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        until = time.monotonic() + 120
+        while not list(parts.glob("run/stand-00005*")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert re.search(r"pixelsne: stopped at iteration \d+, nothing written; the same command goes on from run", said)
+    assert sorted(path.name for path in parts.iterdir()) == ["parts", "run"]
+    assert has_run(parts / "run")

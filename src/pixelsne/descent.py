@@ -46,7 +46,10 @@ class Snapshot:
 
     @property
     def positions(self) -> Positions | None:
-        """(n, 2), embedding units: a copy of the map as it is when this is read. None before the descent."""
+        """(n, 2), embedding units: a copy of the map as it is when this is read.
+
+        None before the descent, and always on a cluster, where no machine has them all.
+        """
         return None if self._map is None else self._map()
 
 

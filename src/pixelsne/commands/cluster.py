@@ -34,6 +34,7 @@ ELSEWHERE = {
 }
 
 SECONDS_TO_CONNECT = 30
+LEAVE_INTERRUPTS = "pixelsne.distributed.leave_interrupts"
 
 
 @contextmanager
@@ -51,7 +52,8 @@ def clients(given: Given) -> Iterator[Any]:
         with client:
             yield client
         return
-    with LocalCluster(n_workers=given["workers"], threads_per_worker=1) as cluster, Client(cluster) as client:
+    ours = LocalCluster(n_workers=given["workers"], threads_per_worker=1, preload=[LEAVE_INTERRUPTS])
+    with ours as cluster, Client(cluster) as client:
         yield client
 
 

@@ -1,6 +1,7 @@
 """Where a run on a cluster begins: from what users have to partitions, checked."""
 
 import os
+from contextlib import closing
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -33,22 +34,29 @@ def embed(
 
     client: of the cluster; None is the current one. model: the settings. checkpoint: a folder that the client and all
     workers share; a run that was cut off goes on from there when it is started again. callback: called with every
-    Snapshot; True stops the run.
+    Snapshot, whose `positions` is always None here, since no machine has them all; True stops the run and keeps the
+    map, once it has begun to form. So does Ctrl-C.
     """
     from distributed import get_client  # noqa: PLC0415 - an extra
 
     run = start(values, client or get_client(), model or PixelSNE(), checkpoint=checkpoint)
-    for snapshot in run.snapshots():
-        if callback is not None and callback(snapshot) and snapshot.iteration > 0:
-            run.stopped_by = "callback"
-            break
+    try:
+        with closing(run.snapshots()) as snapshots:
+            for snapshot in snapshots:
+                if callback is not None and callback(snapshot) and snapshot.iteration > 0:
+                    run.stop("callback")
+                    break
+    except KeyboardInterrupt:
+        if run.shards is None or run.iteration == 0:
+            raise
+        run.stop("interrupt")
     return run.map()
 
 
 def start(
     values: Any, client: Any, model: PixelSNE, *, checkpoint: str | os.PathLike[str] | None = None
 ) -> DistributedRun:
-    """A run that has not begun, to be followed by its `snapshots`."""
+    """A run that has not begun, to be followed by its `snapshots`. Arguments are those of `embed`."""
     settings = distributed_settings(model)  # before anything is read
     crew = new_crew(client, checkpoint)
     return begin(partitions_of(values, crew), crew, model, settings, checkpoint)
@@ -62,7 +70,10 @@ def start_files(
     *,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistributedRun:
-    """The same for files, each of which is a partition."""
+    """The same for files, each of which is a partition.
+
+    paths: as workers see them, or s3://... and the like. wanted: what of each file is embedded.
+    """
     settings = distributed_settings(model)
     crew = new_crew(client, checkpoint)
     return begin(partitions_of_files(crew, paths, wanted), crew, model, settings, checkpoint)

@@ -55,7 +55,11 @@ class Partitions:
 
 
 class DistributedRun:
-    """One map in the making on a cluster: follow its snapshots to the end, then take the map."""
+    """One map in the making on a cluster: follow its `snapshots` to the end, or stop early, and take the `map`.
+
+    `start` makes one. Between two snapshots, `iteration`, `kl` and `screen` (the last two as of the last look) tell
+    how far it is, `timings` the seconds of each stage that is over, `history` what was seen at every look.
+    """
 
     def __init__(self, partitions: Partitions, crew: Crew, settings: Settings) -> None:
         self.partitions, self.settings, self.crew = partitions, settings, crew
@@ -75,6 +79,10 @@ class DistributedRun:
         self._plan = descent.Plan(partitions.rows, MOST_NODES, settings.step_limit)
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
+        """Runs all stages, from a checkpoint if there is one: a Snapshot as each moves on, and after every iteration.
+
+        Their `positions` is None: no machine has them all. After an iteration some more may be under way.
+        """
         progress = None if self.folder is None else self.folder.progress()
         if progress is not None and self.folder is not None:
             shares, stands = self.folder.load_shares(), self.folder.load_stands(progress.iteration)
@@ -229,6 +237,10 @@ class DistributedRun:
             self.crew.client.cancel(written)  # those that have not begun
             raise
 
+    def stop(self, by: StoppedBy) -> None:
+        """Whoever follows does so no more: the map is as it is now, even if that is between a step and its count."""
+        self.stopped_by, self._seen_at = by, -1
+
     def keep(self) -> bool:
         """Writes down where the run is, between two iterations. Whether there was something to keep, and a folder."""
         if self.folder is None or self.shards is None or self.iteration == 0:
@@ -237,7 +249,7 @@ class DistributedRun:
         return True
 
     def map(self) -> DistributedMap:
-        """With its points on the workers."""
+        """As it is now, with its points on the workers; RuntimeError before the descent."""
         home, placed, screen = self._placed()
         partitions = self.partitions
         return DistributedMap(
