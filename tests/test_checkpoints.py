@@ -10,12 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from pixelsne import PixelSNE
+from pixelsne.cli import main
 from pixelsne.commands.interrupts import Signals, Stopped, listening
 from pixelsne.files.archive import read_archive, write_archive
-from pixelsne.files.checkpoint import Checkpoint, beside_checkpoint, fingerprint, identity_of, resume
+from pixelsne.files.checkpoint import Checkpoint, beside_checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
+from pixelsne.files.identity import fingerprint
 from pixelsne.files.replacing import replacing
 
 
@@ -128,7 +131,7 @@ CHANGES = {
     "seed": ({"random_state": 1}, "was made with seed"),
     "resolution": ({"resolution": 512}, r"was made with resolution \[1024, 1024\], this run has \[512, 512\]"),
     "max_iter": ({"max_iter": 70}, "was made with max_iter 60, this run has 70"),
-    "init": ({"init": np.zeros((600, 2))}, "was made with init 'pca', this run has"),
+    "init": ({"init": np.zeros((600, 2))}, "was made with init 'pca', this run has 'an array of its own'"),
 }
 
 
@@ -204,7 +207,7 @@ DAMAGES_BESIDE = {
 def test_damage_is_refused(beside, damage, kept):
     model, values, path = kept
     rewrite(beside_checkpoint(path) if beside else path, (DAMAGES_BESIDE if beside else DAMAGES)[damage])
-    with pytest.raises(FileError, match="run"):
+    with pytest.raises(ValueError, match="run"):
         go_on(model, values, path)
 
 
@@ -341,6 +344,23 @@ def test_stopped_without_a_checkpoint(large, tmp_path):
     assert process.returncode == 130
     assert "nothing written; --checkpoint FILE keeps the work" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy"]
+
+
+def test_results_that_are_complete_are_not_denied(clusters, tmp_path, monkeypatch):
+    np.save(tmp_path / "points.npy", clusters)
+    written = [str(tmp_path / name) for name in ("map.npy", "map.png", "run")]
+    options = ["-o", written[0], "--plot", written[1], "--checkpoint", written[2]]
+
+    def stop(*_):
+        raise Stopped(signal.SIGINT)
+
+    for function, done in (("draw", f"complete: {written[0]}"), ("write_map", "none is half done")):
+        monkeypatch.setattr(f"pixelsne.commands.embed.{function}", stop)
+        command = ["embed", str(tmp_path / "points.npy"), *options, "--resume", written[2], "--max-iter", "20"]
+        finished = CliRunner().invoke(main, command)
+        assert finished.exit_code == 130
+        message = f"stopped while results were written, {done}; go on with --resume {written[2]}"
+        assert finished.stderr == f"pixelsne: {message}\n"
 
 
 def test_a_checkpoint_may_move(large, tmp_path):

@@ -10,7 +10,7 @@ from pixelsne import PixelSNE, _core
 from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent, median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
-from pixelsne.schedule import automatic_rate, plan
+from pixelsne.schedule import automatic_rate, plan, skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -262,6 +262,17 @@ def test_the_last_iterations_cool_down():
     assert (cooling[30].momentum, cooling[30].learning_rate) == pytest.approx((0.825, 70_000 * 0.1**0.5))
     assert cooling[-1].momentum == pytest.approx(0.7, abs=0.01)
     assert cooling[-1].learning_rate == pytest.approx(7_000, rel=0.05)
+
+
+def test_a_map_that_stands_still_skips_to_the_cooling():
+    paces = plan(make_settings(max_iter=350), 70_000)
+    first = next(at for at, pace in enumerate(paces) if pace.cools)
+    assert skip_to_cooling(paces, 200, 0.5, 1.0) == first
+    assert skip_to_cooling(paces, first, 0.5, 1.0) == first  # the next cools anyway, and yet the map stood still
+    for done, moved in ((200, None), (200, 1.0), (200, float("nan")), (50, 0.5), (first + 1, 0.5)):
+        assert skip_to_cooling(paces, done, moved, 1.0) is None
+    steady = plan(make_settings(max_iter=350, momentum=0.8, learning_rate=200.0), 70_000)
+    assert skip_to_cooling(steady, 200, 0.5, 1.0) == 350
 
 
 def test_a_short_run_keeps_the_proportions_of_the_schedule():

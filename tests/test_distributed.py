@@ -16,6 +16,7 @@ from pixelsne import PixelSNE, quality
 from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, start, start_files
+from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import expand
 from pixelsne.distributed.memory import Load, worker_bytes
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
@@ -185,7 +186,7 @@ def test_a_folder_of_another_run_is_refused(whole_client, points, tmp_path):
     with pytest.raises(FileError, match="perplexity"):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS | {"perplexity": 9}), checkpoint=tmp_path)
     other = da.from_array(points[0] + 1, chunks=(700, -1))
-    with pytest.raises(FileError, match="values"):
+    with pytest.raises(FileError, match="other numbers"):
         embed(other, whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
 
 
@@ -197,6 +198,68 @@ def test_a_callback_stops_and_keeps_the_map(whole_client, points):
     assert np.allclose(placed.min(axis=0), 0, atol=0.01)  # it fills the screen as it is then
     assert (placed.max(axis=0) > 1023).all()
     assert len(np.unique(placed, axis=0)) > 2900
+
+
+def interrupt_at(iteration):
+    def interrupt(snapshot):
+        if snapshot.iteration == iteration:
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
+def test_an_interrupt_keeps_the_map(whole_client, points):
+    model = PixelSNE(**SETTINGS)
+    made = embed(chunked(points), whole_client, model, callback=interrupt_at(40))
+    assert (made.stopped_by, made.iterations) == ("interrupt", 40)
+    expected = embed(chunked(points), whole_client, model, callback=lambda one: one.iteration == 40)
+    assert np.array_equal(made.compute(), expected.compute())
+    fitted = PixelSNE(**SETTINGS, callback=interrupt_at(7)).fit(chunked(points))
+    assert (fitted.stopped_by_, fitted.n_iter_) == ("interrupt", 7)
+
+
+def test_an_interrupt_between_two_tasks_leaves_what_fits_together(whole_client, points, monkeypatch):
+    """While the second shard of iteration 31 is about to tell where it is."""
+    model, seen, task = PixelSNE(**SETTINGS), [], Crew.task
+
+    def interrupted(self, name, *arguments, **more):
+        if seen and seen[-1] == 30 and name == "tell" and more["shard"] == 1:
+            seen.append("interrupted")
+            raise KeyboardInterrupt
+        return task(self, name, *arguments, **more)
+
+    monkeypatch.setattr(Crew, "task", interrupted)
+    made = embed(chunked(points), whole_client, model, callback=lambda one: seen.append(one.iteration))
+    assert (made.stopped_by, made.iterations) == ("interrupt", 30)
+    expected = embed(chunked(points), whole_client, model, callback=lambda one: one.iteration == 30)
+    assert np.array_equal(made.compute(), expected.compute())
+
+
+def test_an_interrupt_before_there_is_a_map(whole_client, points):
+    with pytest.raises(KeyboardInterrupt):
+        embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=interrupt_at(0))
+
+
+def test_a_run_is_kept_when_asked_to(whole_client, points, undisturbed, tmp_path):
+    run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
+    assert not run.keep()
+    for snapshot in run.snapshots():
+        if snapshot.iteration == 37:
+            break
+    assert run.keep()
+    del run
+    again = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
+    assert [snapshot.iteration for snapshot in again.snapshots()] == list(range(38, 61))
+    assert np.array_equal(again.map().compute(), undisturbed)
+
+
+def test_errors_about_files_on_workers_reach_the_user(whole_client, points, tmp_path):
+    broken = points[0][:200].copy()
+    np.save(tmp_path / "part-0.npy", broken)
+    broken[150, 3] = np.nan
+    np.save(tmp_path / "part-1.npy", broken)
+    with pytest.raises(FileError, match=r"part-1\.npy: column 3, row 151: NaN"):
+        start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), Wanted())
 
 
 def test_errors_on_workers_reach_the_user(whole_client, points):
@@ -234,7 +297,7 @@ def test_from_the_command_line(points, tmp_path):
         vectors = pa.FixedSizeListArray.from_arrays(values[rows].ravel(), values.shape[1])
         table = pa.table({"vector": vectors, "kind": kinds[rows], "row": rows})
         pq.write_table(table, tmp_path / "parts" / f"part-{number}.parquet")
-    command = ["embed", f"{tmp_path}/parts/*.parquet", "-o", f"{tmp_path}/map"]
+    command = ["embed", f"{tmp_path}/parts", "-o", f"{tmp_path}/map"]
     options = ["--columns", "vector", "--label", "kind", "--cluster", "local", "--perplexity", "12", "--max-iter", "60"]
     finished = CliRunner().invoke(main, [*command, *options, "--json"])
     assert finished.exit_code == 0, finished.output
@@ -245,8 +308,8 @@ def test_from_the_command_line(points, tmp_path):
     placed = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
     assert quality.knn_accuracy(placed, table["kind"].to_numpy(), 5) > 0.95
     again = CliRunner().invoke(main, [*command, *options])
-    assert again.exit_code == 2
-    assert "is a directory" in again.output  # a map of many files goes into a new one
+    assert again.exit_code == 1
+    assert "map: exists; a map of many files goes into a new folder" in again.output
 
 
 def test_files_with_other_columns_are_told(whole_client, points, tmp_path):

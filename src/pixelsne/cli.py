@@ -86,11 +86,11 @@ def options(*decorators: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FILE = click.Path(dir_okay=False)
+FILE_OR_FOLDER = click.Path()  # which of them, `embed` says itself: a cluster takes folders
 INPUT = click.argument("input_path", metavar="INPUT", type=FILE)
 MAP = click.argument("map_path", metavar="MAP", type=FILE)
-OUTPUT = click.option(
-    "-o", "--output", required=True, metavar="MAP", type=FILE, help=".parquet, .csv, .tsv, .npy, .npz or .h5ad"
-)
+WRITTEN = ".parquet, .csv, .tsv, .npy, .npz or .h5ad"
+OUTPUT = click.option("-o", "--output", required=True, metavar="MAP", type=FILE, help=WRITTEN)
 JOBS = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 = all processors.")
 SEED = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="One seed, one map."
@@ -169,8 +169,8 @@ def demo(picture: str) -> None:
 
 
 @main.command()
-@INPUT
-@OUTPUT
+@click.argument("input_path", metavar="INPUT", type=FILE_OR_FOLDER)
+@click.option("-o", "--output", required=True, metavar="MAP", type=FILE_OR_FOLDER, help=WRITTEN)
 @reading
 @fitting
 @click.option("--plot", "picture", metavar="FILE", type=FILE, help="A picture of the map, too (.png, .svg, .pdf).")
@@ -188,7 +188,7 @@ def demo(picture: str) -> None:
 @click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="On a Dask cluster: INPUT is a pattern, MAP a new folder. `local` starts one here.",
+    help="On a Dask cluster: INPUT is a pattern or a folder, MAP a new folder. `local` starts one here.",
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of --cluster local.")
 @reporting

@@ -12,7 +12,7 @@ from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Placed, Positions
 from pixelsne.repulsion import choose_repulsion
-from pixelsne.schedule import Pace, plan
+from pixelsne.schedule import Pace, plan, skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
@@ -46,7 +46,10 @@ class Snapshot:
 
     @property
     def positions(self) -> Positions | None:
-        """(n, 2), embedding units: a copy of the map as it is when this is read. None before the descent."""
+        """(n, 2), embedding units: a copy of the map as it is when this is read.
+
+        None before the descent, and always on a cluster, where no machine has them all.
+        """
         return None if self._map is None else self._map()
 
 
@@ -131,16 +134,10 @@ class Descent:
             self._next += 1
             self._iterate(pace)
             kl, moved = self._look()
-            stands_still = moved is not None and moved < self.settings.tol and pace.phase == "late"
-            if stands_still and not pace.cools:
-                self._skip_to_cooling()
+            skipped = skip_to_cooling(self.paces, self._next, moved, self.settings.tol)
+            if skipped is not None:
+                self._next, self.stopped_by = skipped, "tol"
             yield self._snapshot(pace, kl, moved)
-
-    def _skip_to_cooling(self) -> None:
-        """Leaves out all that is left but the last iterations, in which the map comes to rest."""
-        self.stopped_by = "tol"
-        while self._next < len(self.paces) and not self.paces[self._next].cools:
-            self._next += 1
 
     def _screen(self, bounds: tuple[float, float, float, float]) -> Screen:
         return Screen.around(bounds, self.settings.resolution, self.settings.aspect)

@@ -89,7 +89,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Show one progress bar on stderr.
     callback : callable or None, default=None
         Called with a Snapshot after every iteration, and as the stages before move on (`positions` is
-        None then); returning True once there is a map stops the run and keeps it.
+        None then, and always on a cluster); returning True once there is a map stops the run and keeps it.
 
     Attributes
     ----------

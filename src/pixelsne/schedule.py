@@ -7,7 +7,7 @@ many. So the last iterations cool down.
 benchmarks/schedule.py is the search that led here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,3 +95,16 @@ def plan(settings: Settings, n: int) -> list[Pace]:
     early = plan_early(settings, n)
     late = settings.max_iter - len(early)
     return early + [plan_late(settings, n, step, late - step) for step in range(late)]
+
+
+def skip_to_cooling(paces: Sequence[Pace], done: int, moved: float | None, tol: float) -> int | None:
+    """Where a map that stands still goes on: at the last iterations, in which it comes to rest.
+
+    done: paces taken so far. moved: median pixels since the last look, None where nobody looked. The result is None
+    while the map moves, before the late phase, and once it cools: then the next pace follows.
+    """
+    pace = paces[done - 1]
+    stands_still = moved is not None and moved < tol and pace.phase == "late"
+    if not stands_still or pace.cools:
+        return None
+    return next((at for at in range(done, len(paces)) if paces[at].cools), len(paces))

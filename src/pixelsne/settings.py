@@ -19,6 +19,7 @@ from pixelsne.screen import Aspect
 
 LARGEST_SIDE = 65_536
 MOST_THREADS = 256
+FEWEST_ROWS = 2
 
 # The paper's systems (its Sec. 5.1.2). The rate of 200 in the published programs leaves out the
 # gradient's factor 4, so it is 50 here.
@@ -98,6 +99,11 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
         bound = f"{low} or more" if high is None else f"between {low} and {high}"
         raise ValueError(f"{name} must be {bound}, got {value!r}")
     return count
+
+
+def too_few(rows: int) -> str:
+    """What is wrong with fewer than FEWEST_ROWS."""
+    return f"has {rows} row{'' if rows == 1 else 's'}; a map needs at least {FEWEST_ROWS}"
 
 
 def is_sequence(value: object) -> bool:

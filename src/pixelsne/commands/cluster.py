@@ -2,24 +2,39 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pixelsne.commands.embed import Clock, make_model, wanted_of
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.talk import Talk
+from pixelsne.distributed import DistributedRun, start_files
+from pixelsne.distributed.checkpoint import has_run
+from pixelsne.distributed.files import expand, is_remote, new_folder
+from pixelsne.distributed.shared import check_shared
+from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.replacing import left_behind
+from pixelsne.settings import STARTS
 
 Given = dict[str, Any]
 
 # What needs the whole map in one place.
 ONE_MACHINE = {"picture": "--plot", "html": "--html", "model_path": "--model", "resume": "--resume"}
 
+# What a cluster decides otherwise.
+ELSEWHERE = {
+    "every": "--every is for one machine: a run on a cluster is kept every 25 iterations",
+    "jobs": "--jobs is for one machine: workers have the threads they were started with",
+}
+
 SECONDS_TO_CONNECT = 30
+LEAVE_INTERRUPTS = "pixelsne.distributed.leave_interrupts"
 
 
 @contextmanager
@@ -37,7 +52,8 @@ def clients(given: Given) -> Iterator[Any]:
         with client:
             yield client
         return
-    with LocalCluster(n_workers=given["workers"], threads_per_worker=1) as cluster, Client(cluster) as client:
+    ours = LocalCluster(n_workers=given["workers"], threads_per_worker=1, preload=[LEAVE_INTERRUPTS])
+    with ours as cluster, Client(cluster) as client:
         yield client
 
 
@@ -45,49 +61,89 @@ def check(given: Given) -> None:
     for name, option in ONE_MACHINE.items():
         if given[name]:
             raise click.UsageError(f"{option} needs the map in one place: leave it out, or leave out --cluster")
-    if "://" not in given["output"] and Path(given["output"]).exists():
+    for name, reason in ELSEWHERE.items():
+        if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{reason}; leave it out, or leave out --cluster")
+    if given["init"] not in {None, *STARTS}:
+        raise click.UsageError(
+            f"--init {given['init']} is for one machine: take {' or '.join(STARTS)}, or leave out --cluster"
+        )
+    if not is_remote(given["output"]) and Path(given["output"]).exists():
         raise FileError(given["output"], "exists; a map of many files goes into a new folder")
 
 
 def run(given: Given, signals: Signals) -> int:
     """The exit code."""
     check(given)
-    talk, clock = Talk(given["quiet"], given["progress"]), Clock()
+    talk, clock, model = Talk(given["quiet"], given["progress"]), Clock(), make_model(given)
+    work: DistributedRun | None = None
     with ExitStack() as stack:
         talk.warnings_as_lines(stack)
         client = stack.enter_context(clients(given))
         try:
-            embed(given, client, signals, talk, clock)
+            check_folder(given, client, talk)
+            paths, work = start(given, client, model, talk)
+            clock.mark("read")
+            follow(work, signals, talk)
+            clock.mark("fit")
+            rows = write(given, work, paths, model)
+            clock.mark("write")
         except Stopped as stopped:
-            kept = f"; the same command goes on from {given['checkpoint']}" if given["checkpoint"] else ""
-            talk.tell(f"stopped, nothing written{kept}")
+            talk.tell(f"stopped{give_up(given, stopped, work, writing='fit' in clock.seconds)}")
             return stopped.exit_code
+        if work.folder is not None:
+            work.folder.remove()
+        report(given, work, rows, clock, talk)
     return 0
 
 
-def embed(given: Given, client: Any, signals: Signals, talk: Talk, clock: Clock) -> None:
-    from pixelsne import distributed  # noqa: PLC0415 - needs the extra
-    from pixelsne.distributed.files import expand  # noqa: PLC0415
+def check_folder(given: Given, client: Any, talk: Talk) -> None:
+    """Where the map's folder will be, before hours are spent."""
+    if is_remote(given["output"]):
+        return
+    target = Path(given["output"]).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    check_shared(client, target.parent)
+    for folder in left_behind(target):
+        talk.tell(f"{folder}: parts of a map that was not completed; delete them unless another run is writing there")
 
-    model, wanted = make_model(given), wanted_of(given)
+
+def start(given: Given, client: Any, model: PixelSNE, talk: Talk) -> tuple[list[str], DistributedRun]:
+    """The files of the input, and a run that has not begun."""
     paths = expand(given["input_path"])
-    targets = targets_of(given["output"], paths)
-    work = distributed.start_files(paths, client, model, wanted, checkpoint=given["checkpoint"])
+    work = start_files(paths, client, model, wanted_of(given), checkpoint=given["checkpoint"])
     talk.say(f"{work.partitions.rows:,} rows in {len(paths)} files, on {work.crew.shards} workers")
-    clock.mark("read")
-    follow(work, signals, talk)
-    clock.mark("fit")
-    about = {"settings": parameters_to_keep(model, {}), "seed": given["seed"], "label": given["label"]}
-    written = work.write(paths, wanted, targets, about)
-    clock.mark("write")
-    if work.folder is not None:
-        work.folder.remove()
-    report(given, work, written, clock, talk)
+    return paths, work
+
+
+def write(given: Given, work: DistributedRun, paths: list[str], model: PixelSNE) -> int:
+    """The rows written."""
+    figures = {"settings": parameters_to_keep(model, {}), "seed": given["seed"]}
+    with new_folder(given["output"]) as folder:
+        return work.write(paths, wanted_of(given), targets_of(folder, paths), figures)
+
+
+def give_up(given: Given, stopped: Stopped, work: DistributedRun | None, *, writing: bool) -> str:
+    """Keeps what can be kept; tells what is there, and how to go on."""
+    output, checkpoint = given["output"], given["checkpoint"]
+    if writing and not is_remote(output) and Path(output).exists():
+        return f" when the map was complete: {output}"
+    kept = False
+    if work is not None and not stopped.hurried:
+        with suppress(Stopped):  # a second one does not wait
+            kept = work.keep()
+    when = f" at iteration {work.iteration}" if work is not None and kept else ""
+    written = f"{output} may hold parts of the map" if writing and is_remote(output) else "nothing written"
+    if not checkpoint:
+        return f"{when}, {written}; --checkpoint FOLDER keeps the work next time"
+    if not has_run(checkpoint):
+        return f" before the map began to form, {written}: there is nothing to keep yet"
+    return f"{when}, {written}; the same command goes on from {checkpoint}"
 
 
 def targets_of(folder: str, paths: list[str]) -> list[str]:
     """A file of the same name for each, in a folder that workers find, wherever they were started."""
-    place = folder.rstrip("/") if "://" in folder else str(Path(folder).absolute())
+    place = folder.rstrip("/") if is_remote(folder) else str(Path(folder).absolute())
     targets = [f"{place}/{PurePath(path).stem}.parquet" for path in paths]
     if len(set(targets)) < len(targets):
         numbers = len(str(len(paths)))
@@ -95,7 +151,7 @@ def targets_of(folder: str, paths: list[str]) -> list[str]:
     return targets
 
 
-def follow(work: Any, signals: Signals, talk: Talk) -> None:
+def follow(work: DistributedRun, signals: Signals, talk: Talk) -> None:
     with signals.patiently(), ExitStack() as stack:
         listeners = talk.listeners(stack)
         for snapshot in stack.enter_context(closing(work.snapshots())):
@@ -104,7 +160,7 @@ def follow(work: Any, signals: Signals, talk: Talk) -> None:
             signals.check()
 
 
-def report(given: Given, work: Any, rows: int, clock: Clock, talk: Talk) -> None:
+def report(given: Given, work: DistributedRun, rows: int, clock: Clock, talk: Talk) -> None:
     if not given["as_json"]:
         talk.say(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {given['output']}")
         return

@@ -3,6 +3,7 @@
 import json
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,12 @@ from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import CheckRoom, Source, Wanted
-from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
+from pixelsne.files.write_embedding import WRITERS, Map, about_map, check_output, write_map
 from pixelsne.memory import check_memory
 from pixelsne.neighborhoods import Neighborhoods, sample_rows
 from pixelsne.pipeline import Run
 from pixelsne.plot import Look
-from pixelsne.settings import settings_of
+from pixelsne.settings import FEWEST_ROWS, settings_of, too_few
 
 Given = dict[str, Any]
 
@@ -44,7 +45,6 @@ PARAMETERS = (
 ROWS_JUDGED = 1000
 COUNTS_JUDGED = (10, 30)
 
-FEWEST_ROWS = 2
 NAMES_TOLD = 6
 
 
@@ -69,6 +69,7 @@ def run(given: Given, signals: Signals) -> int:
     talk = Talk(given["quiet"], given["progress"])
     work: Run | None = None
     checkpoint: Checkpoint | None = None
+    written: list[str] | None = None
     clock = Clock()
     with ExitStack() as stack:
         talk.warnings_as_lines(stack)
@@ -83,9 +84,12 @@ def run(given: Given, signals: Signals) -> int:
             follow(work, signals, checkpoint, talk)
             model.finish(work)
             clock.mark("fit")
-            write_results(given, model, source)
+            written = []
+            for path in write_results(given, model, source):
+                written.append(path)
         except Stopped as stopped:
-            return give_up(stopped, work, checkpoint, talk)
+            give_up(stopped, work, checkpoint, written, talk)
+            return stopped.exit_code
     clock.mark("write")
     if checkpoint is not None:
         checkpoint.remove()
@@ -96,6 +100,8 @@ def run(given: Given, signals: Signals) -> int:
 def check_paths(given: Given) -> None:
     """Before any work is done."""
     inputs: tuple[Path, ...] = (Path(given["input_path"]),)
+    if inputs[0].is_dir():
+        raise FileError(inputs[0], "is a folder; give the name of a file, or --cluster local to take all in it")
     if given["init"] not in {None, *STARTS}:
         inputs += (Path(given["init"]),)
     check_output(given["output"], inputs, tuple(WRITERS))
@@ -140,7 +146,7 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
     talk.say(f"reading {given['input_path']}")
     source = read_points(given["input_path"], wanted_of(given), room_for_a_fit(model))
     if len(source) < FEWEST_ROWS:
-        raise FileError(source.path, f"has {len(source)} row; a map needs at least {FEWEST_ROWS}")
+        raise FileError(source.path, too_few(len(source)))
     if given.get("picture"):
         check_colors(label_of(given, source), given["label"] or "", given["color_as"])
     names = ", ".join(source.columns[:NAMES_TOLD]) + (", ..." if len(source.columns) > NAMES_TOLD else "")
@@ -187,8 +193,15 @@ def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, talk: Tal
             signals.check()
 
 
-def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, talk: Talk) -> int:
-    if stopped.hurried:
+def give_up(
+    stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, talk: Talk
+) -> None:
+    """written: the results that are complete; None before there are any to write."""
+    if written is not None:
+        done = f"complete: {', '.join(written)}" if written else "none is half done"
+        kept = f"; go on with --resume {checkpoint.path}" if checkpoint is not None and checkpoint.write() else ""
+        talk.tell(f"stopped while results were written, {done}{kept}")
+    elif stopped.hurried:
         talk.tell("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
     elif checkpoint is None:
         talk.tell("stopped, nothing written; --checkpoint FILE keeps the work next time")
@@ -196,40 +209,40 @@ def give_up(stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, t
         talk.tell(f"stopped at iteration {work.descent.iteration}; go on with --resume {checkpoint.path}")
     else:
         talk.tell("stopped before the map began to form: there is nothing to keep yet")
-    return stopped.exit_code
 
 
-def write_results(given: Given, model: PixelSNE, source: Source) -> None:
-    about = {
-        "settings": parameters_to_keep(model, {}),
-        "seed": given["seed"],
-        "kl_divergence": model.kl_divergence_,
-        "iterations": model.n_iter_,
-        "stopped_by": model.stopped_by_,
-        "columns": list(source.columns),
-        "rep": given["representation"] or ("X" if source.path.suffix.lower() == ".h5ad" else None),
-        "label": None if given["label"] is None else free_name(given["label"], list(PLACES)),  # as the map calls it
-        "unit_per_pixel": list(model.screen_.unit_per_pixel),
-    }
-    resolution = model.screen_.resolution
-    made = Map(model.embedding_, resolution, source.others, about, source.path)
+def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
+    about = about_map(
+        source,
+        wanted_of(given),
+        model.screen_,
+        settings=parameters_to_keep(model, {}),
+        seed=given["seed"],
+        kl_divergence=model.kl_divergence_,
+        iterations=model.n_iter_,
+        stopped_by=model.stopped_by_,
+    )
+    return Map(model.embedding_, model.screen_.resolution, source.others, about, source.path)
+
+
+def write_results(given: Given, model: PixelSNE, source: Source) -> Iterator[str]:
+    """One after the other; the name of each once it is complete."""
+    made = map_of(given, model, source)
     if given["output"]:
         write_map(given["output"], made)  # first: whatever else may fail, the work is not lost
+        yield given["output"]
     if given["model_path"]:
         remember_names(model, source)
         Path(given["model_path"]).parent.mkdir(parents=True, exist_ok=True)
         model.save(given["model_path"])
+        yield given["model_path"]
     if given["html"]:
         write_page(given["html"], made, source.path.name, None, Look(dark=given["dark"]))
+        yield given["html"]
     if given["picture"]:
-        draw(
-            given["picture"],
-            model.pixels_,
-            resolution,
-            label_of(given, source),
-            given["label"] or "",
-            look_of(given, label=True),
-        )
+        column, look = label_of(given, source), look_of(given, label=True)
+        draw(given["picture"], model.pixels_, made.resolution, column, given["label"] or "", look)
+        yield given["picture"]
 
 
 def label_of(given: Given, source: Source) -> Any:

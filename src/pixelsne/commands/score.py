@@ -96,6 +96,6 @@ def as_text(result: dict[str, Any]) -> str:
         if result[name] is not None:
             lines.append(f"{measure.title:<24}" + "".join(f"{value:>8.3f}" for value in result[name]))
     known = result["kl_divergence"] is not None
-    unknown = "unknown: the file does not tell the map's units (parquet, npz and h5ad do)"
+    unknown = "unknown: the file does not tell the map's units (parquet, npz and h5ad by pixelsne do)"
     lines.append(f"{'KL divergence':<24}" + (f"{result['kl_divergence']:>8.3f}" if known else unknown))
     return "\n".join(lines)

@@ -10,9 +10,10 @@ import click
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
+from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Wanted
-from pixelsne.files.write_embedding import PLACES, WRITERS, Map, check_output, free_name, write_map
+from pixelsne.files.write_embedding import WRITERS, Map, about_map, check_output, write_map
 
 
 def run(given: dict[str, Any]) -> None:
@@ -21,7 +22,8 @@ def run(given: dict[str, Any]) -> None:
     inputs = (Path(given["input_path"]), Path(given["model_path"]))
     check_output(given["output"], inputs, tuple(WRITERS))
     model = PixelSNE.load(given["model_path"]).set_params(n_jobs=given["jobs"])
-    source = read_points(given["input_path"], wanted_of(given, model))
+    wanted = wanted_of(given, model)
+    source = read_points(given["input_path"], wanted)
     if source.values.shape[1] != model.n_features_in_:
         raise FileError(
             source.path,
@@ -30,8 +32,8 @@ def run(given: dict[str, Any]) -> None:
         )
     talk.say(f"placing {len(source):,} rows on a map of {len(model.positions_):,}")
     placed = model.transform(source.values)
-    label = None if given["label"] is None else free_name(given["label"], list(PLACES))  # as the map calls it
-    about = {"model": Path(given["model_path"]).name, "columns": list(source.columns), "label": label}
+    settings = parameters_to_keep(model, {})
+    about = about_map(source, wanted, model.screen_, model=Path(given["model_path"]).name, settings=settings)
     write_map(given["output"], Map(placed, model.screen_.resolution, source.others, about, source.path))
     seconds = time.perf_counter() - started
     if given["as_json"]:

@@ -72,7 +72,7 @@ def live_server(given: Given, talk: Talk) -> "Server":
 
     def finish() -> str:
         if given["output"]:
-            write_results(given, model, source)
+            list(write_results(given, model, source))
             talk.say(f"the map is in {given['output']}")
         return str(model.stopped_by_)
 

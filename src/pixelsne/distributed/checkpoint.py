@@ -6,30 +6,31 @@ else, so a lost worker costs no more than the iterations since.
 """
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
-from pixelsne import __version__
-from pixelsne.arrays import Placed
+from pixelsne.arrays import AnyArray, Placed
+from pixelsne.descent import StoppedBy
 from pixelsne.distributed.affinities import Rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.descent import Shards, Share, Stand
 from pixelsne.distributed.halo import Given
-from pixelsne.files.archive import read_archive, write_archive
+from pixelsne.distributed.shared import check_shared
+from pixelsne.files.archive import damage, read_archive, read_kind, write_archive
 from pixelsne.files.errors import FileError
-from pixelsne.files.model import as_plain
-from pixelsne.settings import Settings
+from pixelsne.files.identity import Identity, check_identity, describe_run
+from pixelsne.files.model import array_of, finite
+from pixelsne.settings import Settings, check_choice, check_count
 
 KIND = "pixelsne distributed run"
 VERSION = 1
 RUN = "run.pixelsne"
 ROW_PARTS = ("rows", "offsets", "columns", "values", "halo_rows", "halo_owners")
+SHARE_PARTS = (*ROW_PARTS, "given_rows", "given_places", "sources", "source_lengths")
 STAND_PARTS = ("positions", "velocity", "gains")
-
-Identity = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -38,19 +39,15 @@ class Progress:
 
     iteration: int
     next_pace: int
-    stopped_by: str
+    stopped_by: StoppedBy
     looks: list[tuple[int, float, float]]
     timings: dict[str, float]
     last_look: Placed  # of the sampled points
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
-    """What must be the same for the same bits."""
-    described = asdict(replace(settings, threads=1))
-    described.pop("threads")
-    described["step_limit"] = None if settings.step_limit == float("inf") else settings.step_limit
-    about = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": fingerprint}
-    return about | {"workers": shards} | {name: as_plain(value) for name, value in described.items()}
+    """What must be the same for the same bits. Shards are fewer where settings ask for more, so they come last."""
+    return describe_run(rows, columns, fingerprint, settings) | {"workers": shards}
 
 
 def share_file(folder: str, shard: int) -> Path:
@@ -72,10 +69,8 @@ def save_share(share: Share, folder: str) -> int:
 
 
 def load_share(folder: str, shard: int) -> Share:
-    _, arrays = read_archive(share_file(folder, shard))
-    rows = Rows(shard, *(arrays[name] for name in ROW_PARTS))
-    ends = np.cumsum(arrays["source_lengths"])[:-1]
-    return Share(rows, Given(arrays["given_rows"], arrays["given_places"]), np.split(arrays["sources"], ends))
+    *rows, given_rows, given_places, sources, lengths = read_arrays(share_file(folder, shard), SHARE_PARTS)
+    return Share(Rows(shard, *rows), Given(given_rows, given_places), np.split(sources, np.cumsum(lengths)[:-1]))
 
 
 def save_stand(stand: Stand, folder: str, iteration: int, shard: int) -> int:
@@ -85,18 +80,44 @@ def save_stand(stand: Stand, folder: str, iteration: int, shard: int) -> int:
 
 
 def load_stand(folder: str, iteration: int, shard: int) -> Stand:
-    _, arrays = read_archive(stand_file(folder, iteration, shard))
-    return Stand(*(arrays[name] for name in STAND_PARTS))
+    return Stand(*read_arrays(stand_file(folder, iteration, shard), STAND_PARTS))
 
 
-def sees(folder: str, name: str) -> bool:
-    return (Path(folder) / name).exists()
+def read_arrays(path: Path, names: tuple[str, ...]) -> list[AnyArray]:
+    _, arrays = read_archive(path)
+    missing = next((name for name in names if name not in arrays), None)
+    if missing is not None:
+        raise FileError(path, f"is damaged: it has no array {missing}")
+    return [arrays[name] for name in names]
+
+
+def has_run(folder: str | os.PathLike[str]) -> bool:
+    """Whether there is something to go on from."""
+    return (Path(folder) / RUN).exists()
 
 
 def shards_of(folder: str | os.PathLike[str]) -> int | None:
-    """Of the run whose files are there."""
+    """Of the run whose files are there; None: there is none."""
+    if not has_run(folder):
+        return None
     file = Path(folder) / RUN
-    return int(read_archive(file)[0]["run"]["workers"]) if file.exists() else None
+    document, _ = read_kind(file, KIND, VERSION)
+    try:
+        return check_count("workers", document["run"]["workers"], 1)
+    except (LookupError, TypeError, ValueError):
+        raise FileError(file, "is damaged: it does not tell how many workers its run had") from None
+
+
+def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_iter: int) -> Progress:
+    iteration = check_count("iteration", document["iteration"], 0, max_iter)
+    return Progress(
+        iteration=iteration,
+        next_pace=check_count("next_pace", document["next_pace"], iteration, max_iter),
+        stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
+        looks=[(int(at), finite(kl), finite(moved)) for at, kl, moved in document["looks"]],
+        timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
+        last_look=array_of(arrays, "last_look", np.float32, (None, 2)),
+    )
 
 
 class SharedFolder:
@@ -106,38 +127,21 @@ class SharedFolder:
         self.path, self._crew, self._identity = Path(path).resolve(), crew, identity
         self._saved: int | None = None  # the iteration that RUN tells of
         self.path.mkdir(parents=True, exist_ok=True)
-        self._check_shared()
-
-    def _check_shared(self) -> None:
-        """A folder of the client's alone would be noticed only when it is needed."""
-        witness = self.path / f"seen-{self._identity['values'][:12]}"
-        witness.touch()
-        try:
-            seen = self._crew.client.run(sees, str(self.path), witness.name)
-        finally:
-            witness.unlink(missing_ok=True)
-        blind = [worker for worker, found in seen.items() if not found]
-        if blind:
-            raise FileError(
-                self.path, f"is not seen by the worker at {blind[0]}; choose a folder that all machines share"
-            )
+        check_shared(crew.client, self.path)
 
     def progress(self) -> Progress | None:
         """Of an earlier run of the same data and settings; None where there is none."""
-        file = self.path / RUN
-        if not file.exists():
+        if not has_run(self.path):
             return None
-        told, arrays = read_archive(file)
-        if told.get("kind") != KIND or told.get("version") != VERSION:
-            raise FileError(file, f"is no {KIND} of version {VERSION}")
-        for name, now in self._identity.items():
-            if told["run"].get(name) != now:
-                raise FileError(file, f"is of another run: its {name} is {told['run'].get(name)!r}, now it is {now!r}")
-        self._saved = told["iteration"]
-        looks = [(int(at), float(kl), float(moved)) for at, kl, moved in told["looks"]]
-        return Progress(
-            told["iteration"], told["next_pace"], told["stopped_by"], looks, told["timings"], arrays["last_look"]
-        )
+        file = self.path / RUN
+        document, arrays = read_kind(file, KIND, VERSION)
+        check_identity(file, document, self._identity)
+        try:
+            progress = read_progress(document, arrays, self._identity["max_iter"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise FileError(file, f"is damaged: {damage(error)}") from None
+        self._saved = progress.iteration
+        return progress
 
     def save_shares(self, shares: list[Any]) -> None:
         crew = self._crew

@@ -33,13 +33,22 @@ class Crew:
         self._token = uuid4().hex[:12]
         self._submitted = 0
         self._homes: list[str] = []
+        self._one_worker = False
         self.find_homes()
+
+    def take_fewer(self, shards: int) -> None:
+        """Not more shards than that; the workers of those left out are free again."""
+        self.shards = min(self.shards, shards)
+        del self._homes[self.shards :]
 
     def find_homes(self) -> None:
         """Which worker each shard should be at; anew when workers came or went."""
         workers = workers_of(self.client)
         if not workers:
-            raise RuntimeError("the cluster has no workers")
+            raise RuntimeError(
+                "the cluster has no workers: start some, as by `dask worker ADDRESS` with the scheduler's address, "
+                "or wait until they have come, as client.wait_for_workers(1) does"
+            )
         homes = [home if home in workers else "" for home in self._homes] or [""] * self.shards
         loads = Counter(home for home in homes if home)
         most = -(-self.shards // len(workers))
@@ -48,13 +57,13 @@ class Crew:
                 loads[home] -= 1
                 homes[shard] = min(workers, key=lambda worker: loads[worker])
                 loads[homes[shard]] += 1
-        self._homes = homes
+        self._homes, self._one_worker = homes, len(workers) == 1
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
         """The future of one call. Futures among the arguments, or in lists of them, become their results."""
         self._submitted += 1
         # A wish that names the only worker would keep the task waiting for it after its death.
-        wished = shard is not None and len(set(self._homes)) > 1
+        wished = shard is not None and not self._one_worker
         where = {"workers": [self._homes[shard or 0]], "allow_other_workers": True} if wished else {}
         key = f"{name}-{self._token}-{self._submitted}"
         return self.client.submit(function, *arguments, key=key, **where)

@@ -252,11 +252,11 @@ class Shards:
 
     def __init__(self, crew: Crew, shares: list[Any], stands: list[Any], plan: Plan) -> None:
         self.crew, self.shares, self.stands, self.plan = crew, shares, stands, plan
-        self.news = self._tell()
+        self.news = self._tell(stands)
         self._field: Any = None  # of where the points are now, once somebody has asked
 
-    def _tell(self) -> list[Any]:
-        return self.crew.each("tell", tell, self.shares, self.stands)
+    def _tell(self, stands: list[Any]) -> list[Any]:
+        return self.crew.each("tell", tell, self.shares, stands)
 
     def field(self) -> Any:
         """Of where the points are now."""
@@ -297,8 +297,8 @@ class Shards:
         self.go_on_from(stands)
 
     def go_on_from(self, stands: list[Any]) -> None:
-        self.stands, self._field = stands, None
-        self.news = self._tell()
+        news = self._tell(stands)
+        self.stands, self.news, self._field = stands, news, None  # at once: an interrupt leaves what fits together
 
     def look(self, every: int) -> tuple[Overview, list[Look]]:
         """Waits for all that was submitted."""

@@ -1,6 +1,7 @@
 """Where a run on a cluster begins: from what users have to partitions, checked."""
 
 import os
+from contextlib import closing
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -15,7 +16,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
 from pixelsne.repulsion import MOST_NODES
-from pixelsne.settings import Settings, check_settings
+from pixelsne.settings import CORE_METRICS, FEWEST_ROWS, Settings, check_settings, too_few
 
 # A shard with fewer points than so many neighborhoods is not worth its messages.
 FEWEST_NEIGHBORHOODS = 10
@@ -33,24 +34,32 @@ def embed(
 
     client: of the cluster; None is the current one. model: the settings. checkpoint: a folder that the client and all
     workers share; a run that was cut off goes on from there when it is started again. callback: called with every
-    Snapshot; True stops the run.
+    Snapshot, whose `positions` is always None here, since no machine has them all; True stops the run and keeps the
+    map, once it has begun to form. So does Ctrl-C.
     """
     from distributed import get_client  # noqa: PLC0415 - an extra
 
     run = start(values, client or get_client(), model or PixelSNE(), checkpoint=checkpoint)
-    for snapshot in run.snapshots():
-        if callback is not None and callback(snapshot) and snapshot.iteration > 0:
-            run.stopped_by = "callback"
-            break
+    try:
+        with closing(run.snapshots()) as snapshots:
+            for snapshot in snapshots:
+                if callback is not None and callback(snapshot) and snapshot.iteration > 0:
+                    run.stop("callback")
+                    break
+    except KeyboardInterrupt:
+        if run.shards is None or run.iteration == 0:
+            raise
+        run.stop("interrupt")
     return run.map()
 
 
 def start(
     values: Any, client: Any, model: PixelSNE, *, checkpoint: str | os.PathLike[str] | None = None
 ) -> DistributedRun:
-    """A run that has not begun, to be followed by its `snapshots`."""
+    """A run that has not begun, to be followed by its `snapshots`. Arguments are those of `embed`."""
+    settings = distributed_settings(model)  # before anything is read
     crew = new_crew(client, checkpoint)
-    return begin(partitions_of(values, crew), crew, model, checkpoint)
+    return begin(partitions_of(values, crew), crew, model, settings, checkpoint)
 
 
 def start_files(
@@ -61,9 +70,13 @@ def start_files(
     *,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistributedRun:
-    """The same for files, each of which is a partition."""
+    """The same for files, each of which is a partition.
+
+    paths: as workers see them, or s3://... and the like. wanted: what of each file is embedded.
+    """
+    settings = distributed_settings(model)
     crew = new_crew(client, checkpoint)
-    return begin(partitions_of_files(crew, paths, wanted), crew, model, checkpoint)
+    return begin(partitions_of_files(crew, paths, wanted), crew, model, settings, checkpoint)
 
 
 def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
@@ -73,11 +86,16 @@ def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
 
 
 def begin(
-    partitions: Partitions, crew: Crew, model: PixelSNE, checkpoint: str | os.PathLike[str] | None
+    partitions: Partitions,
+    crew: Crew,
+    model: PixelSNE,
+    settings: Settings,
+    checkpoint: str | os.PathLike[str] | None,
 ) -> DistributedRun:
-    settings = distributed_settings(model)
+    if partitions.rows < FEWEST_ROWS:
+        raise ValueError(f"X {too_few(partitions.rows)}")
     run = DistributedRun(partitions, crew, settings)
-    crew.shards = min(crew.shards, max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
+    crew.take_fewer(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     width = min(partitions.columns, settings.n_pca or partitions.columns)
     load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
     check_workers(crew.client, load, crew.shards)
@@ -92,16 +110,17 @@ def begin(
 
 def distributed_settings(model: PixelSNE) -> Settings:
     """Checked; what only one machine can do is refused."""
+    if not isinstance(model.init, str):
+        given = "a fitted model" if isinstance(model.init, PixelSNE) else "an array"
+        raise ValueError(f"init={given} is not distributed; use 'pca' or 'random'")  # noqa: TRY004 - a wrong value
     seed = int(check_random_state(model.random_state).randint(2**31))
     settings = check_settings(model.get_params(deep=False) | {"n_jobs": 1}, seed)
-    if settings.metric not in {"euclidean", "l2", "cosine"}:
+    if settings.metric not in CORE_METRICS:
         raise ValueError(f"metric={settings.metric!r} is not distributed; use 'euclidean' or 'cosine'")
     if settings.repulsion not in {"auto", "pixel-field"}:
         raise ValueError(f"repulsion={settings.repulsion!r} is not distributed; use 'auto' or 'pixel-field'")
     if settings.neighbors not in {"auto", "clusters"}:
         raise ValueError(f"neighbors={settings.neighbors!r} is not distributed; use 'auto' or 'clusters'")
-    if not isinstance(settings.init, str):
-        raise ValueError("init must be 'pca' or 'random' on a cluster")  # noqa: TRY004
     return settings
 
 

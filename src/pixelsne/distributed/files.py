@@ -15,8 +15,10 @@ from pixelsne.distributed.pipeline import Partitions
 from pixelsne.distributed.reduce import Block
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import READERS, read_points
+from pixelsne.files.replacing import appearing, replacing
 from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import Map, write_map
+from pixelsne.files.write_embedding import Map, about_map, write_map, write_parquet
+from pixelsne.screen import Screen
 
 
 def is_remote(path: str) -> bool:
@@ -33,6 +35,19 @@ def expand(pattern: str) -> list[str]:
     if not known:
         raise FileError(pattern, f"matches no file that can be read ({', '.join(READERS)})")
     return [system.unstrip_protocol(path) if is_remote(pattern) else path for path in known]
+
+
+@contextmanager
+def new_folder(output: str) -> Iterator[str]:
+    """Where the parts of a map are written; it gets its name once all are there.
+
+    An object store has no folders that could be renamed: there each part is complete or absent.
+    """
+    if is_remote(output):
+        yield output
+        return
+    with appearing(Path(output).absolute()) as folder:
+        yield str(folder)
 
 
 @contextmanager
@@ -82,12 +97,13 @@ def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partiti
     return Partitions(blocks, [shape[0] for shape in shapes], columns, columns * max(shape[3] for shape in shapes))
 
 
-def write_part(placed: Placed, path: str, wanted: Wanted, target: str, resolution: tuple[int, int], about: Any) -> int:
-    """The map of one file, with all that travels along."""
+def write_part(placed: Placed, path: str, wanted: Wanted, target: str, screen: Screen, figures: dict[str, Any]) -> int:
+    """The map of one file, with all that travels along; returns its rows. The target's folder must be there."""
     source = read_source(path, wanted)
-    one = Map(placed, resolution, source.others, about | {"columns": list(source.columns)}, Path(path))
+    one = Map(placed, screen.resolution, source.others, about_map(source, wanted, screen, **figures), Path(path))
     if not is_remote(target):
-        write_map(target, one)
+        with replacing(Path(target)) as file:  # makes no folder: one that is gone is not wanted any more
+            write_parquet(file, one)
         return len(placed)
     import fsspec  # noqa: PLC0415
 

@@ -65,8 +65,8 @@ def memory_limit(dask_worker: Any) -> int | None:
     return limit
 
 
-def check_workers(client: Any, load: Load, shards: int) -> int:
-    """Bytes a worker needs; MemoryError if the smallest has less."""
+def check_workers(client: Any, load: Load, shards: int) -> None:
+    """MemoryError if the smallest worker has less than each needs."""
     needed = worker_bytes(load, shards)
     smallest = min((limit for limit in client.run(memory_limit).values() if limit), default=0)
     usable = USABLE_SHARE * smallest
@@ -80,4 +80,3 @@ def check_workers(client: Any, load: Load, shards: int) -> int:
             f"the smallest can use {usable / GIGABYTE:.1f} GB ({USABLE_SHARE:.0%} of its limit); {advice} take a lower "
             f"perplexity"
         )
-    return needed

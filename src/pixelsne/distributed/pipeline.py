@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,9 +22,11 @@ from pixelsne.distributed.checkpoint import Progress, SharedFolder
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.result import DistributedMap
+from pixelsne.files.source import Wanted
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import plan as plan_paces
+from pixelsne.schedule import skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
@@ -53,12 +55,15 @@ class Partitions:
 
 
 class DistributedRun:
-    """One map in the making on a cluster: follow its snapshots to the end, then take the map."""
+    """One map in the making on a cluster: follow its `snapshots` to the end, or stop early, and take the `map`.
 
-    def __init__(
-        self, partitions: Partitions, crew: Crew, settings: Settings, folder: SharedFolder | None = None
-    ) -> None:
-        self.partitions, self.settings, self.folder, self.crew = partitions, settings, folder, crew
+    `start` makes one. Between two snapshots, `iteration`, `kl` and `screen` (the last two as of the last look) tell
+    how far it is, `timings` the seconds of each stage that is over, `history` what was seen at every look.
+    """
+
+    def __init__(self, partitions: Partitions, crew: Crew, settings: Settings) -> None:
+        self.partitions, self.settings, self.crew = partitions, settings, crew
+        self.folder: SharedFolder | None = None  # where its checkpoints go
         self.perplexity = fitting_perplexity(settings, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
@@ -74,6 +79,10 @@ class DistributedRun:
         self._plan = descent.Plan(partitions.rows, MOST_NODES, settings.step_limit)
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
+        """Runs all stages, from a checkpoint if there is one: a Snapshot as each moves on, and after every iteration.
+
+        Their `positions` is None: no machine has them all. After an iteration some more may be under way.
+        """
         progress = None if self.folder is None else self.folder.progress()
         if progress is not None and self.folder is not None:
             shares, stands = self.folder.load_shares(), self.folder.load_stands(progress.iteration)
@@ -172,10 +181,9 @@ class DistributedRun:
             if len(under_way) > ITERATIONS_AHEAD:
                 self._wait_for(under_way.popleft())
             kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
-            if moved is not None and moved < self.settings.tol and pace.phase == "late" and not pace.cools:
-                self.stopped_by = "tol"
-                cooling = (at for at in range(self._next_pace, len(paces)) if paces[at].cools)
-                self._next_pace = next(cooling, len(paces))
+            skipped = skip_to_cooling(paces, self._next_pace, moved, self.settings.tol)
+            if skipped is not None:
+                self._next_pace, self.stopped_by = skipped, "tol"
             if self.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
                 self.crew.find_homes()
                 self._save(moving)
@@ -200,38 +208,54 @@ class DistributedRun:
         self.history.looks.append((self.iteration, self.kl, moved))
         return self.kl, moved
 
-    def _placed(self) -> tuple[list[Any], list[Any]]:
-        """Positions and pixels of each partition; futures."""
+    def _placed(self) -> tuple[list[Any], list[Any], Screen]:
+        """Positions and pixels of each partition, futures; and the screen these are on."""
         if self.shards is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
-        if self._seen_at != self.iteration:
+        if self.screen is None or self._seen_at != self.iteration:
             self._see(self.shards)
-        partitions = self.partitions
+        partitions, screen = self.partitions, cast("Screen", self.screen)
         home = result.bring_home(self.crew, self.shards, partitions.first_rows, partitions.counts)
-        return home, [self.crew.task("result", result.place, one, self.screen) for one in home]
+        return home, [self.crew.task("result", result.place, one, screen) for one in home], screen
 
-    def write(self, paths: list[str], wanted: Any, targets: list[str], about: dict[str, Any]) -> int:
-        """The map of each file of the input into a file of its own, on the workers; returns the rows written."""
+    def write(self, paths: list[str], wanted: Wanted, targets: list[str], figures: dict[str, Any]) -> int:
+        """The map of each file of the input into a file of its own, on the workers; returns the rows written.
+
+        figures: what each tells of the run, beside what the run itself knows.
+        """
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
-        parts = self._placed()[1]  # looks at the map, if it has moved since the last look
-        about = about | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
-        about["unit_per_pixel"] = list(self.screen.unit_per_pixel) if self.screen else None
-        resolution = self.settings.resolution
+        _, parts, screen = self._placed()
+        figures = figures | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
         written = [
-            self.crew.task("write", write_part, placed, path, wanted, target, resolution, about)
+            self.crew.task("write", write_part, placed, path, wanted, target, screen, figures)
             for placed, path, target in zip(parts, paths, targets, strict=True)
         ]
-        return int(sum(self.crew.client.gather(written)))
+        try:
+            return int(sum(self.crew.client.gather(written)))
+        except BaseException:
+            self.crew.client.cancel(written)  # those that have not begun
+            raise
+
+    def stop(self, by: StoppedBy) -> None:
+        """Whoever follows does so no more: the map is as it is now, even if that is between a step and its count."""
+        self.stopped_by, self._seen_at = by, -1
+
+    def keep(self) -> bool:
+        """Writes down where the run is, between two iterations. Whether there was something to keep, and a folder."""
+        if self.folder is None or self.shards is None or self.iteration == 0:
+            return False
+        self._save(self.shards)
+        return True
 
     def map(self) -> DistributedMap:
-        """With its points on the workers."""
-        home, placed = self._placed()
+        """As it is now, with its points on the workers; RuntimeError before the descent."""
+        home, placed, screen = self._placed()
         partitions = self.partitions
         return DistributedMap(
             positions=as_dask_array(home, partitions.counts, np.float32),
             placed=as_dask_array(placed, partitions.counts, np.float32),
-            screen=self.screen,  # type: ignore[arg-type]
+            screen=screen,
             perplexity=self.perplexity,
             kl_divergence=self.kl,
             iterations=self.iteration,

@@ -56,10 +56,17 @@ def place(positions: Positions, screen: Screen) -> Placed:
 
 @dataclass(frozen=True)
 class DistributedMap:
-    """A map whose points are on the workers. `positions` and `placed` are dask arrays (n, 2), one chunk a partition."""
+    """A map whose points are on the workers, in the order of the input.
 
-    positions: Any  #: embedding units
-    placed: Any  #: pixels with fractions
+    positions, placed: dask arrays (n, 2) of float32, one chunk a partition; in embedding units, and in pixels with
+    fractions, from the top left. screen: how one becomes the other. perplexity: those used, which few points may have
+    lowered. kl_divergence: of the affinities without exaggeration. iterations, stopped_by: how many were done, and what
+    ended them: "max_iter", "tol", "callback" or "interrupt". timings: seconds by stage. history: iteration, KL and
+    pixels moved, every 50 iterations (`history.columns()`).
+    """
+
+    positions: Any
+    placed: Any
     screen: Screen
     perplexity: tuple[float, ...]
     kl_divergence: float

@@ -33,6 +33,11 @@ class DamagedFileError(ValueError):
     """The file is not what it should be."""
 
 
+def damage(error: Exception) -> str:
+    """What is wrong, in words: a KeyError tells no more than a name."""
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
 def write_archive(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
     text = json.dumps(document, indent=1, allow_nan=False)
     with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -51,6 +56,17 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
             return read_parts(file, path.stat().st_size)
         except Exception as error:  # noqa: BLE001 - what a damaged zip makes its readers raise is anybody's guess
             raise DamagedFileError(f"{path} is damaged, or no file of pixelsne: {error}") from None
+
+
+def read_kind(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """The same of a file that must be of this kind, and of the version that is read here."""
+    document, arrays = read_archive(path)
+    if document.get("kind") != kind:
+        raise DamagedFileError(f"{os.fspath(path)} holds no {kind}, but {document.get('kind')!r:.60}")
+    if document.get("version") != version:
+        told = document.get("version")
+        raise ValueError(f"{os.fspath(path)} has version {told!r:.60}, this pixelsne reads {version}: update it")
+    return document, arrays
 
 
 def read_parts(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:

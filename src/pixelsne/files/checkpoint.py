@@ -4,21 +4,19 @@ FILE holds what changes, 32 bytes a point; FILE.prepared holds what the stages b
 and stays as it is, so it is written once. Each is complete or absent, and each tells which run it belongs to.
 """
 
-import hashlib
 import os
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
-from pixelsne import __version__
 from pixelsne.affinities import Affinities
 from pixelsne.descent import State, StoppedBy
-from pixelsne.files.archive import DamagedFileError, read_archive, write_archive
+from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.files.errors import FileError
-from pixelsne.files.model import array_of, as_plain, describe_space, finite, read_space
+from pixelsne.files.identity import Identity, check_identity, describe_run, fingerprint
+from pixelsne.files.model import array_of, describe_space, finite, read_space
 from pixelsne.pipeline import Prepared, Run
 from pixelsne.settings import Settings, check_choice, check_count
 
@@ -28,36 +26,12 @@ if TYPE_CHECKING:
 KIND = "pixelsne checkpoint"
 KIND_PREPARED = "pixelsne prepared"
 VERSION = 1
-ROWS_AT_ONCE = 65_536
 MOVING = ("positions", "velocity", "gains", "last_look")
-
-Identity = dict[str, Any]  # what must be the same for the same bits
 
 
 def identity_of(values: Any, settings: Settings) -> Identity:
-    """The data, the settings and the program; the number of threads does not matter."""
-    described = asdict(replace(settings, init="pca"))
-    described["init"] = settings.init if isinstance(settings.init, str) else fingerprint(settings.init)
-    described.pop("threads")
-    described["step_limit"] = None if settings.step_limit == float("inf") else settings.step_limit
-    return {
-        "version of pixelsne": __version__,
-        "rows": int(values.shape[0]),
-        "columns": int(values.shape[1]),
-        "values": fingerprint(values),
-        **{name: as_plain(value) for name, value in described.items()},
-    }
-
-
-def fingerprint(values: Any) -> str:
-    """Of all numbers and their kind."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(str(values.dtype).encode())
-    parts = [values] if isinstance(values, np.ndarray) else [values.indptr, values.indices, values.data]
-    for part in parts:
-        for first in range(0, len(part), ROWS_AT_ONCE):
-            digest.update(np.ascontiguousarray(part[first : first + ROWS_AT_ONCE]).data)
-    return digest.hexdigest()
+    rows, columns = values.shape
+    return describe_run(int(rows), int(columns), fingerprint(values), settings)
 
 
 def beside_checkpoint(path: Path) -> Path:
@@ -136,28 +110,13 @@ def resume(path: str | os.PathLike[str], run: Run, identity: Identity) -> None:
         run.resume(read_prepared(told, large), read_state(document, arrays))
         run.timings.update({str(stage): finite(seconds) for stage, seconds in document["timings"].items()})
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise FileError(path, f"is damaged, or {beside.name} is: {error}") from None
+        raise FileError(path, f"is damaged, or {beside.name} is: {damage(error)}") from None
 
 
 def read_part(path: Path, kind: str, identity: Identity) -> tuple[dict[str, Any], dict[str, Any]]:
-    document, arrays = read_archive(path)
-    if document.get("kind") != kind or document.get("version") != VERSION:
-        raise FileError(path, f"is no {kind} of version {VERSION}")
-    before = document.get("run")
-    if not isinstance(before, dict):
-        raise FileError(path, "is damaged: it does not tell which run it is of")
-    for name, now in identity.items():
-        if before.get(name) != now:
-            raise FileError(path, difference(name, before.get(name), now))
+    document, arrays = read_kind(path, kind, VERSION)
+    check_identity(path, document, identity)
     return document, arrays
-
-
-def difference(name: str, before: Any, now: Any) -> str:
-    if name == "values":
-        return "is of other data: as many rows and columns, but other numbers"
-    if name in {"rows", "columns"}:
-        return f"is of other data: {before} {name}, this run has {now}"
-    return f"was made with {name} {before!r:.60}, this run has {now!r:.60}"
 
 
 def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:

@@ -8,3 +8,8 @@ class FileError(ValueError):
 
     def __init__(self, path: str | os.PathLike[str], problem: str) -> None:
         super().__init__(f"{os.fspath(path)}: {problem}")
+        self.path, self.problem = os.fspath(path), problem
+
+    def __reduce__(self) -> tuple[type["FileError"], tuple[str, str]]:
+        """As it was made: Exception would give back one argument, the message, to a class that takes two."""
+        return type(self), (self.path, self.problem)

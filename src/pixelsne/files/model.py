@@ -14,7 +14,7 @@ from pixelsne.arrays import AnyArray
 from pixelsne.choices import OTHER_METRICS
 from pixelsne.descent import LARGEST_COORDINATE, History, StoppedBy
 from pixelsne.embedding import Embedding
-from pixelsne.files.archive import DamagedFileError, read_archive, write_archive
+from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.reduce import FARTHEST, Reduction, Units
 from pixelsne.screen import Screen
 from pixelsne.settings import (
@@ -178,20 +178,14 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
 
 def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) -> tuple["PixelSNE", Embedding]:
     """An unfitted model by `make`, its class, and what it has to learn."""
-    document, arrays = read_archive(path)
-    if document.get("kind") != KIND:
-        raise DamagedFileError(f"{path} holds no model of pixelsne, but {document.get('kind')!r:.60}")
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"{path} has version {document.get('version')!r:.60}, this pixelsne reads {VERSION}: update it"
-        )
+    document, arrays = read_kind(path, KIND, VERSION)
     try:
         model = make(**read_parameters(document["parameters"], arrays))
         settings_of(model)
         embedding = read_embedding(document, arrays)
         read_columns(document, model, embedding.space.width())
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise DamagedFileError(f"{path} is damaged: {error}") from None
+        raise DamagedFileError(f"{path} is damaged: {damage(error)}") from None
     return model, embedding
 
 

@@ -1,14 +1,20 @@
-"""Files that are complete or absent, whatever happens in between."""
+"""Files and folders that are complete or absent, whatever happens in between."""
 
 import os
+import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from pixelsne.files.errors import FileError
+
 OPEN_FILES = Path("/proc/self/fd")  # Linux: a name for what has none
+NUMBER = re.compile("[0-9a-f]{16}")  # at the end of a hidden name
+TIMES_CLEARED = 3
 
 
 @contextmanager
@@ -40,7 +46,7 @@ def open_unnamed(folder: Path) -> int | None:
 
 def give_name(handle: int, path: Path) -> None:
     """A link cannot take the place of another file, but a second name can."""
-    second = f".{path.name}.{secrets.token_hex(8)}"
+    second = hidden_name(path)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         # Only with folders given does Python ask the system to follow the first name to what it stands for.
@@ -66,6 +72,42 @@ def replacing_by_name(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def appearing(folder: Path) -> Iterator[Path]:
+    """A folder to write into, which becomes `folder` once all is written, and leaves no trace otherwise.
+
+    It has a hidden name before, which only a kill leaves behind: `left_behind` finds it.
+    """
+    hidden, complete = folder.with_name(hidden_name(folder)), False
+    hidden.mkdir()
+    try:
+        yield hidden
+        complete = True
+        hidden.rename(folder)
+    except BaseException as error:
+        if complete and isinstance(error, OSError):  # work is not thrown away because somebody took its name
+            raise FileError(folder, f"cannot be made: {error.strerror}; its files are in {hidden}") from None
+        clear(hidden)
+        raise
+
+
+def clear(folder: Path) -> None:
+    """Whoever still writes there finds no folder any more, and fails; but a file may come while others go."""
+    for _ in range(TIMES_CLEARED):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def hidden_name(path: Path) -> str:
+    return f".{path.name}.{secrets.token_hex(8)}"
+
+
+def left_behind(folder: Path) -> list[Path]:
+    """What kills have left of it; or what another process is writing now."""
+    begin, there = f".{folder.name}.", folder.parent.iterdir() if folder.parent.is_dir() else ()
+    named = [one for one in there if one.name.startswith(begin) and NUMBER.fullmatch(one.name[len(begin) :])]
+    return sorted(one for one in named if one.is_dir())
 
 
 def flush(file: IO[bytes]) -> None:

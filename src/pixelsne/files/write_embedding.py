@@ -15,6 +15,8 @@ from pixelsne.coloring import plain_column
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_h5ad import need_anndata
 from pixelsne.files.replacing import replacing
+from pixelsne.files.source import Source, Wanted
+from pixelsne.screen import Screen
 
 ABOUT = "pixelsne"  # the key of what a file tells of itself
 KEY_IN_H5AD = "X_pixelsne"
@@ -37,6 +39,18 @@ class Map:
 
     def told(self) -> str:
         return json.dumps(self.about | {"resolution": list(self.resolution)})
+
+
+def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) -> dict[str, Any]:
+    """What every map tells of itself: what it shows and in which units; and how it was made, which callers know."""
+    whole = "X" if source.path.suffix.lower() == ".h5ad" else None
+    return {
+        **figures,
+        "columns": list(source.columns),
+        "rep": wanted.representation or whole,
+        "label": None if wanted.label is None else free_name(wanted.label, list(PLACES)),  # as the map calls it
+        "unit_per_pixel": list(screen.unit_per_pixel),
+    }
 
 
 def as_table(one: Map) -> Any:
@@ -143,12 +157,12 @@ WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {
 def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: tuple[str, ...] = ()) -> Path:
     """Before hours are spent: a kind we write (any, if there are none), a folder that can be, and not an input."""
     path = Path(path)
+    if path.is_dir():
+        raise FileError(path, "is a folder; give the name of a file")
     if kinds and path.suffix.lower() not in kinds:
         raise FileError(path, f"is of a kind that is not written here; known are {', '.join(kinds)}")
     if path.suffix.lower() == ".h5ad":
         need_anndata(path)
-    if path.is_dir():
-        raise FileError(path, "is a folder; give the name of a file")
     for given in inputs:
         if path.exists() and given.exists() and path.samefile(given):
             raise FileError(path, "is an input, and inputs are never written over; choose another name")

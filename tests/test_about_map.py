@@ -1,0 +1,97 @@
+"""What a map tells of itself, whoever made it: `embed`, `transform` or a cluster."""
+
+import json
+import warnings
+
+import anndata
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from pixelsne import PixelSNE, quality
+from pixelsne.cli import main
+from pixelsne.distributed.files import write_part
+from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.read_map import read_map
+from pixelsne.files.source import Source, Wanted
+from pixelsne.files.write_embedding import about_map
+from pixelsne.screen import Screen
+
+SCREEN = Screen((0.0, 0.0), (0.25, 0.5), (64, 64))
+QUICK = ["--perplexity", "10", "--max-iter", "60", "--metric", "cosine", "--quiet"]
+
+
+def run(*arguments):
+    finished = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert finished.exit_code == 0, finished.output
+    return finished.stdout
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    """100 of them, with what a model of theirs makes of them."""
+    folder, rng = tmp_path_factory.mktemp("cells"), np.random.default_rng(0)
+    with warnings.catch_warnings(action="ignore"):
+        given = anndata.AnnData(rng.poisson(1, (100, 30)).astype(np.float32))
+        given.obsm["X_pca"] = rng.normal(size=(100, 5))
+        given.write_h5ad(folder / "cells.h5ad")
+    outputs = ["-o", folder / "map.parquet", "--model", folder / "model"]
+    run("embed", folder / "cells.h5ad", "--rep", "X_pca", *outputs, *QUICK)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["parquet", "h5ad"])
+def test_cells_on_an_old_map_are_scored_like_the_map(kind, cells):
+    again = cells / f"again.{kind}"
+    run("transform", cells / "model", cells / "cells.h5ad", "--rep", "X_pca", "-o", again, "--quiet")
+    first, second = (
+        json.loads(run("score", cells / "cells.h5ad", one, "--json")) for one in (cells / "map.parquet", again)
+    )
+    assert second == pytest.approx(first)
+    assert second["kl_divergence"] is not None
+    about = read_map(again).about
+    assert about["rep"] == "X_pca"
+    assert about["model"] == "model"
+    assert about["settings"]["metric"] == "cosine"
+
+
+def test_cells_of_a_cluster_are_scored(cells):
+    placed = read_map(cells / "map.parquet").placed / 16  # on a screen of 64 pixels
+    figures = {"settings": parameters_to_keep(PixelSNE(perplexity=10), {}), "seed": 0}
+    write_part(placed, str(cells / "cells.h5ad"), Wanted(), str(cells / "part.parquet"), SCREEN, figures)
+    told = json.loads(run("score", cells / "cells.h5ad", cells / "part.parquet", "--json"))
+    values = anndata.read_h5ad(cells / "cells.h5ad").X
+    assert told["neighborhood_precision"][3] == pytest.approx(quality.neighborhood_precision(values, placed, 10))
+    assert told["kl_divergence"] is not None
+
+
+@pytest.mark.parametrize("label", ["y", "pixel_x", "kind"])
+def test_a_part_of_a_cluster_is_drawn_by_its_label(label, tmp_path, random):
+    columns = {"a": random.normal(size=20), "b": random.normal(size=20), label: ["u", "v"] * 10}
+    pq.write_table(pa.table(columns), tmp_path / "part.parquet")
+    placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
+    target = str(tmp_path / "map.parquet")
+    write_part(placed, str(tmp_path / "part.parquet"), Wanted(label=label), target, SCREEN, {})
+    assert read_map(target).about["label"] in pq.read_schema(target).names
+    run("plot", target, "-o", tmp_path / "map.png")
+    assert (tmp_path / "map.png").exists()
+
+
+def test_one_function_for_all(tmp_path):
+    source = Source(tmp_path / "points.npz", np.zeros((3, 2)), ("a", "b"))
+    assert about_map(source, Wanted(label="x"), SCREEN, seed=3) == {
+        "seed": 3,
+        "columns": ["a", "b"],
+        "rep": None,
+        "label": "input_x",
+        "unit_per_pixel": [0.25, 0.5],
+    }
+
+
+def test_a_table_of_others_is_not_said_to_know_units(tmp_path, random):
+    columns = {"x": random.uniform(0, 9, 20), "y": random.uniform(0, 9, 20)}
+    pq.write_table(pa.table(columns), tmp_path / "map.parquet")
+    np.save(tmp_path / "points.npy", random.normal(size=(20, 3)))
+    assert "parquet, npz and h5ad by pixelsne do" in run("score", tmp_path / "points.npy", tmp_path / "map.parquet")

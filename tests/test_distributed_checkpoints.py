@@ -1,0 +1,123 @@
+"""What a run on a cluster believes of the files it finds, without a cluster."""
+
+import numpy as np
+import pytest
+
+from pixelsne import PixelSNE
+from pixelsne.distributed.checkpoint import (
+    KIND,
+    RUN,
+    VERSION,
+    SharedFolder,
+    identity_of,
+    load_share,
+    load_stand,
+    shards_of,
+    share_file,
+    stand_file,
+)
+from pixelsne.distributed.entry import distributed_settings
+from pixelsne.files.archive import read_archive, write_archive
+from pixelsne.files.errors import FileError
+
+
+class Crew:
+    """Two workers that see all the client does."""
+
+    shards = 2
+
+    @property
+    def client(self):
+        return self
+
+    def run(self, function, *arguments):
+        return {name: function(*arguments) for name in ("a", "b")}
+
+
+def identity(rows=900, columns=5, values="0123456789abcdef", shards=2, **changes):
+    settings = distributed_settings(PixelSNE(random_state=0, max_iter=60, **changes))
+    return identity_of(rows, columns, values, shards, settings)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """After 50 of 60 iterations."""
+    progress = {"iteration": 50, "next_pace": 50, "stopped_by": "max_iter", "timings": {"reduce": 0.5}}
+    document = {"kind": KIND, "version": VERSION, "run": identity(), "looks": [(50, 2.5, 7.0)], **progress}
+    write_archive(tmp_path / RUN, document, {"last_look": np.zeros((900, 2), np.float32)})
+    return tmp_path
+
+
+def progress_of(folder, **changes):
+    return SharedFolder(folder, Crew(), identity(**changes)).progress()
+
+
+def rewrite(path, change):
+    document, arrays = read_archive(path)
+    change(document, arrays)
+    write_archive(path, document, arrays)
+
+
+def test_progress_comes_back(kept):
+    progress = progress_of(kept)
+    assert (progress.iteration, progress.next_pace, progress.stopped_by) == (50, 50, "max_iter")
+    assert progress.looks == [(50, 2.5, 7.0)]
+    assert progress.timings == {"reduce": 0.5}
+    assert progress.last_look.shape == (900, 2)
+    assert shards_of(kept) == 2
+    assert shards_of(kept / "elsewhere") is None
+    assert progress_of(kept / "elsewhere") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"values": "fedcba9876543210"}, "is of other data: as many rows and columns, but other numbers$"),
+        ({"rows": 901}, "is of other data: 900 rows, this run has 901"),
+        ({"perplexity": 12, "shards": 1}, r"was made with perplexity \[30\.0\], this run has \[12\.0\]"),
+        ({"shards": 1}, "was made with workers 2, this run has 1"),
+    ],
+)
+def test_a_difference_is_told_in_words(changes, message, kept):
+    with pytest.raises(FileError, match=message):
+        progress_of(kept, **changes)
+
+
+DAMAGES = {
+    "no iteration": (lambda document, _: document.pop("iteration"), "it has no 'iteration'"),
+    "no last look": (lambda _, arrays: arrays.pop("last_look"), "it has no array last_look"),
+    "a look of NaN": (lambda _, arrays: arrays["last_look"].fill(np.nan), "last_look is not as it should be"),
+    "a pace before its iteration": (lambda document, _: document.update(next_pace=3), "next_pace must be between"),
+    "later than the end": (lambda document, _: document.update(iteration=61), "iteration must be between 0 and 60"),
+    "an unknown end": (lambda document, _: document.update(stopped_by="boredom"), "'boredom' is unknown"),
+    "looks that are none": (lambda document, _: document.update(looks=[[1, 2]]), "is damaged"),
+    "no times": (lambda document, _: document.update(timings=[1.0]), "is damaged"),
+    "another kind": (lambda document, _: document.update(kind="pixelsne model"), "but 'pixelsne model'"),
+    "newer": (lambda document, _: document.update(version=99), "version 99, this pixelsne reads 1"),
+    "nobody's": (lambda document, _: document.update(run=None), "which run it is of"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_foreign_or_damaged_run_is_refused_in_words(name, kept):
+    change, message = DAMAGES[name]
+    rewrite(kept / RUN, change)
+    with pytest.raises(ValueError, match=message) as refused:
+        progress_of(kept)
+    assert RUN in str(refused.value)
+
+
+@pytest.mark.parametrize("change", [{"run": None}, {"run": {}}, {"run": {"workers": "two"}}, {"kind": "recipe"}])
+def test_shards_are_not_guessed(change, kept):
+    rewrite(kept / RUN, lambda document, _: document.update(change))
+    with pytest.raises(ValueError, match=RUN):
+        shards_of(kept)
+
+
+def test_files_of_shards_lack_nothing(tmp_path):
+    write_archive(share_file(str(tmp_path), 1), {}, {"rows": np.arange(3)})
+    with pytest.raises(FileError, match=r"share-00001\.pixelsne: is damaged: it has no array offsets"):
+        load_share(str(tmp_path), 1)
+    write_archive(stand_file(str(tmp_path), 25, 1), {}, {})
+    with pytest.raises(FileError, match="it has no array positions"):
+        load_stand(str(tmp_path), 25, 1)
