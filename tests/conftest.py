@@ -37,6 +37,34 @@ def cluster_affinities(clusters):
     return joint_affinities(find_neighbors(clusters, 30, "exact", 0, 2), (10.0,), 2)
 
 
+# Files for the commands
+
+
+@pytest.fixture(scope="session")
+def cells(digits, tmp_path_factory):
+    """300 digits with their kind, an age, and a column called x."""
+    import pyarrow as pa  # noqa: PLC0415 - not for those who test the core
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    values, labels = digits
+    path = tmp_path_factory.mktemp("input") / "cells.parquet"
+    columns = {f"p{place}": column for place, column in enumerate(values[:300].T)}
+    along = {"kind": [f"digit {label}" for label in labels[:300]], "age": np.arange(300) / 7, "x": ["a"] * 300}
+    pq.write_table(pa.table(columns | along), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def finished(cells, tmp_path_factory):
+    """A map of the cells, by all but their age."""
+    from command_line import run  # noqa: PLC0415 - not for those who test the core
+
+    path = tmp_path_factory.mktemp("output") / "map.parquet"
+    pixels = ",".join(f"p{place}" for place in range(64))
+    run("embed", cells, "-o", path, "--columns", pixels, "--label", "kind", "--perplexity", "10", "--quiet")
+    return path
+
+
 # The page
 
 
