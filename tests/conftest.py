@@ -37,6 +37,13 @@ def cluster_affinities(clusters):
     return joint_affinities(find_neighbors(clusters, 30, "exact", 0, 2), (10.0,), 2)
 
 
+@pytest.fixture(scope="session")
+def groups():
+    """4,000 points in 12 groups, 20 dimensions."""
+    rng = np.random.default_rng(3)
+    return (rng.normal(0, 4, (12, 20))[rng.integers(0, 12, 4000)] + rng.normal(size=(4000, 20))).astype(np.float32)
+
+
 # Files for the commands
 
 
