@@ -1,9 +1,16 @@
+"""Fixtures of several files. What is slow to import is imported by those who need it."""
+
+from urllib.parse import urlsplit
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from browser import Watched, launched
 from pixelsne.affinities import joint_affinities
 from pixelsne.neighbors import find_neighbors
+
+# Points
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +35,82 @@ def clusters():
 @pytest.fixture(scope="session")
 def cluster_affinities(clusters):
     return joint_affinities(find_neighbors(clusters, 30, "exact", 0, 2), (10.0,), 2)
+
+
+@pytest.fixture(scope="session")
+def groups():
+    """4,000 points in 12 groups, 20 dimensions."""
+    rng = np.random.default_rng(3)
+    return (rng.normal(0, 4, (12, 20))[rng.integers(0, 12, 4000)] + rng.normal(size=(4000, 20))).astype(np.float32)
+
+
+# Files for the commands
+
+
+@pytest.fixture(scope="session")
+def cells(digits, tmp_path_factory):
+    """300 digits with their kind, an age, and a column called x."""
+    import pyarrow as pa  # noqa: PLC0415 - not for those who test the core
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    values, labels = digits
+    path = tmp_path_factory.mktemp("input") / "cells.parquet"
+    columns = {f"p{place}": column for place, column in enumerate(values[:300].T)}
+    along = {"kind": [f"digit {label}" for label in labels[:300]], "age": np.arange(300) / 7, "x": ["a"] * 300}
+    pq.write_table(pa.table(columns | along), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def finished(cells, tmp_path_factory):
+    """A map of the cells, by all but their age."""
+    from command_line import run  # noqa: PLC0415 - not for those who test the core
+
+    path = tmp_path_factory.mktemp("output") / "map.parquet"
+    pixels = ",".join(f"p{place}" for place in range(64))
+    run("embed", cells, "-o", path, "--columns", pixels, "--label", "kind", "--perplexity", "10", "--quiet")
+    return path
+
+
+# The page
+
+
+@pytest.fixture(scope="module", params=["canvas", "webgl"])
+def browser(request):
+    with launched(request.param) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def shown():
+    """A map of fruit, and the kind of each row."""
+    from fruit_page import make_map  # noqa: PLC0415 - not for those who test the core
+
+    return make_map()
+
+
+@pytest.fixture(scope="module")
+def server(shown):
+    from fruit_page import serve  # noqa: PLC0415 - not for those who test the core
+
+    server = serve(shown[0])
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def watched(browser):
+    watched = Watched(browser)
+    yield watched
+    watched.close()
+    assert watched.errors == []
+    assert watched.dialogs == [], "a label ran as code"
+    hosts = {urlsplit(url).hostname for url in watched.requests if not url.startswith(("data:", "blob:", "file:"))}
+    assert hosts <= {"127.0.0.1"}, "a request left the machine"
+
+
+@pytest.fixture
+def page(watched, server, browser):
+    page = watched.open(server.address)
+    assert page.evaluate("document.documentElement.dataset.ready") == browser.drawing
+    return page

@@ -9,13 +9,39 @@ const AROUND = 3; // cells to each side that belong to a spot
 const REACHES = [4, 8, 8]; // cells to each side whose middle a label moves to, one after the other
 const MOST = 30;
 
+/** @typedef {{name: string, color: string, x: number, y: number, count: number}} Label x and y in steps */
+
+/** Those of a scene, found anew only when points or colors have changed. */
+export class Labels {
+  /** @param {import("./scene.js").Scene} scene */
+  constructor(scene) {
+    this.scene = scene;
+    /** @type {Label[]} */
+    this.found = [];
+    this.version = "";
+  }
+
+  /**
+   * @param {import("./colors.js").Coloring} coloring
+   * @param {Set<number>} hidden entries
+   */
+  of(coloring, hidden) {
+    const version = `${this.scene.placesVersion} ${this.scene.colorsVersion} ${coloring.name}`;
+    if (version === this.version) return this.found;
+    const names = new Set(coloring.entries.filter((_, place) => hidden.has(place)).map((entry) => entry.name));
+    this.found = findLabels(this.scene, coloring).filter((label) => !names.has(label.name));
+    this.version = version;
+    return this.found;
+  }
+}
+
 /**
- * For each entry, the middle of its densest neighborhood, in steps.
+ * For each entry, the middle of its densest neighborhood.
  * @param {import("./scene.js").Scene} scene
  * @param {import("./colors.js").Coloring} coloring
- * @returns {{name: string, color: string, x: number, y: number, count: number}[]}
+ * @returns {Label[]}
  */
-export function findLabels(scene, coloring) {
+function findLabels(scene, coloring) {
   const { group } = coloring;
   if (coloring.kind !== "category" || group === null) return [];
   const number = coloring.entries.length;
@@ -78,7 +104,7 @@ function peakOf(counts) {
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {ReturnType<typeof findLabels>} labels
+ * @param {Label[]} labels
  * @param {import("./scene.js").Scene} scene
  * @param {import("./camera.js").Camera} camera
  */

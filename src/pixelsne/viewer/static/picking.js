@@ -11,6 +11,16 @@ export class Grid {
     this.side = STEPS >> this.shift;
     this.begins = new Uint32Array(this.side * this.side + 1);
     this.rows = new Uint32Array(scene.n);
+    this._waiting = 0;
+  }
+
+  /**
+   * Builds when points have rested for a while: before somebody points, but not for every frame of a run.
+   * @param {number} milliseconds
+   */
+  buildAfter(milliseconds) {
+    clearTimeout(this._waiting);
+    this._waiting = window.setTimeout(() => this.build(), milliseconds);
   }
 
   /** Brings the grid up to date with where points are. */

@@ -22,10 +22,33 @@ export const STEPS = 65536; // of a coordinate
 export const FAINT = 26;
 
 /**
+ * Before it is known where points are.
+ * @param {number} n
+ * @param {[number, number]} resolution
+ * @param {boolean} dark
+ * @returns {Scene}
+ */
+export function emptyScene(n, resolution, dark) {
+  return {
+    n,
+    resolution,
+    from: new Uint16Array(2 * n),
+    to: new Uint16Array(2 * n),
+    colors: new Uint8Array(4 * n),
+    order: shuffled(n),
+    size: 3,
+    opacity: fittingOpacity(n),
+    dark,
+    placesVersion: 0,
+    colorsVersion: 0,
+  };
+}
+
+/**
  * Rows in an order that looks random and is always the same.
  * @param {number} n
  */
-export function shuffled(n) {
+function shuffled(n) {
   const order = new Uint32Array(n);
   for (let row = 0; row < n; row++) order[row] = row;
   let state = 0x9e3779b9;
@@ -49,7 +72,7 @@ export function fittingSize(n, area) {
 }
 
 /** @param {number} n */
-export function fittingOpacity(n) {
+function fittingOpacity(n) {
   return Math.min(0.95, Math.max(0.35, 1.45 - 0.17 * Math.log10(Math.max(n, 10)) * 1.05));
 }
 
@@ -60,4 +83,36 @@ export function fittingOpacity(n) {
  */
 export function sizeOnScreen(scene, camera) {
   return Math.min(40, scene.size * Math.max(1, camera.zoom) ** 0.4);
+}
+
+/**
+ * Where the point of a row is.
+ * @param {Scene} scene
+ * @param {import("./camera.js").Camera} camera
+ * @param {number} row
+ * @returns {[number, number]} CSS pixels
+ */
+export function placeOnScreen(scene, camera, row) {
+  const [across, down] = scene.resolution;
+  return camera.toScreen((scene.to[2 * row] * across) / STEPS, (scene.to[2 * row + 1] * down) / STEPS);
+}
+
+/**
+ * The smallest box that holds the points of some rows.
+ * @param {Scene} scene
+ * @param {(row: number) => boolean} isMeant
+ * @returns {[number, number, number, number] | null} left, top, right, bottom in pixels of the map; null without rows
+ */
+export function boxAround(scene, isMeant) {
+  let [left, top, right, bottom] = [STEPS, STEPS, -1, -1];
+  for (let row = 0; row < scene.n; row++) {
+    if (!isMeant(row)) continue;
+    left = Math.min(left, scene.to[2 * row]);
+    right = Math.max(right, scene.to[2 * row]);
+    top = Math.min(top, scene.to[2 * row + 1]);
+    bottom = Math.max(bottom, scene.to[2 * row + 1]);
+  }
+  if (right < 0) return null;
+  const [across, down] = scene.resolution.map((side) => side / STEPS);
+  return [left * across, top * down, right * across, bottom * down];
 }

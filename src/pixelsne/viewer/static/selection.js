@@ -4,7 +4,10 @@ import { STEPS } from "./scene.js";
 
 const FINEST = 3; // CSS pixels between two corners of a lasso
 
-/** @typedef {"new" | "add" | "subtract"} How */
+/**
+ * @typedef {"new" | "add" | "subtract"} How
+ * @typedef {"pan" | "box" | "lasso"} Tool what a pointer does
+ */
 
 export class Selection {
   /**
@@ -83,7 +86,7 @@ function isWithin(xs, ys, x, y) {
 /**
  * Box and lasso, drawn with a pointer.
  * @param {HTMLElement} surface
- * @param {() => "pan" | "box" | "lasso"} tool
+ * @param {() => Tool} tool
  * @param {(line: [number, number][]) => void} drawn while it is drawn
  * @param {(line: [number, number][], how: How) => void} done
  * @returns {(event: PointerEvent) => boolean} whether a pointer that goes down belongs here

@@ -1,4 +1,4 @@
-// The drawer: chosen rows as a table of which only what is seen exists, and their export.
+// Chosen rows as a table, of which only what is seen exists.
 
 const LINE = 28; // CSS pixels
 const SPARE = 8; // lines beyond the edges
@@ -65,32 +65,4 @@ function cell(words, role) {
   made.setAttribute("role", role);
   made.textContent = words;
   return made;
-}
-
-/**
- * As other programs read it; what begins like a formula is kept from being one.
- * @param {import("./data.js").Column[]} columns
- * @param {Uint32Array} rows
- */
-export async function asCsv(columns, rows) {
-  await Promise.all(columns.map((column) => column.load()));
-  const quoted = (/** @type {string} */ words) => {
-    const harmless = /^[=+@\t\r]|^-(?![\d.])/.test(words) ? `'${words}` : words;
-    return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-  };
-  const lines = [["row", ...columns.map((column) => column.about.name)].map(quoted).join(",")];
-  for (const row of rows) lines.push([String(row), ...columns.map((column) => quoted(column.exact(row)))].join(","));
-  return `${lines.join("\n")}\n`;
-}
-
-/**
- * @param {Blob} content
- * @param {string} name
- */
-export function download(content, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

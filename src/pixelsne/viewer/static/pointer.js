@@ -1,0 +1,26 @@
+// What a pointer does on the map: it moves it, points at rows, or chooses them.
+
+import { holdCamera } from "./camera.js";
+import { element } from "./elements.js";
+import { holdLasso, rowsWithin } from "./selection.js";
+
+const REACH = 12; // CSS pixels from the pointer to a point it means
+
+/** @param {import("./app.js").App} app */
+export function holdPointer(app) {
+  const { camera, grid, picture, selection } = app;
+  const surface = element("map");
+  const isTaken = holdLasso(surface, () => app.tool, (line) => {
+    picture.lasso = line;
+    picture.draw(true);
+  }, (line, how) => selection.take(rowsWithin(grid, camera, line), how));
+  holdCamera(surface, camera, isTaken);
+  surface.addEventListener("pointermove", (event) => {
+    if (event.buttons !== 0 || !picture.hasPlaces) return;
+    app.point(grid.nearest(camera, event.offsetX, event.offsetY, REACH));
+  });
+  surface.addEventListener("pointerleave", () => app.point(-1));
+  surface.addEventListener("click", (event) => {
+    if (app.tool === "pan" && picture.hasPlaces) app.point(grid.nearest(camera, event.offsetX, event.offsetY, 2 * REACH));
+  });
+}

@@ -1,0 +1,115 @@
+"""A small map on the page, and what somebody does and sees there."""
+
+import io
+import time
+
+import matplotlib.image
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pixelsne.files.write_embedding import Map
+from pixelsne.viewer import written
+from pixelsne.viewer.layout import page_of
+from pixelsne.viewer.server import Server
+
+RESOLUTION = (600, 400)
+N = 900
+CENTERS = np.array([[120.0, 100.0], [450.0, 120.0], [300.0, 310.0]])
+HOSTILE = "<img src=x onerror=alert(1)>"
+KINDS = ["apple", "pear", HOSTILE]
+
+
+def make_map():
+    """Three round clusters; row 7 stands alone in a corner."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(N) % 3
+    placed = np.clip(CENTERS[kinds] + rng.normal(0, 14, (N, 2)), 0, np.array(RESOLUTION) - 0.01).astype(np.float32)
+    placed[7] = [590, 390]
+    words = [f"note {row} of {KINDS[kind]}" for row, kind in enumerate(kinds)]
+    words[42] = "a needle in the hay"
+    words[43] = "</script><script>alert(2)</script>"
+    table = pa.table(
+        {
+            "kind": [KINDS[kind] for kind in kinds],
+            "score": np.where(np.arange(N) == 5, np.nan, np.arange(N) / 10),
+            "words": words,
+            '"><b>bold</b>': ["=1+1"] * N,
+        }
+    )
+    return Map(placed, RESOLUTION, table, {"label": "kind"}), kinds
+
+
+def serve(one):
+    server = Server(page_of(one, "fruit.parquet"), None, lambda rows, kind: written(one, rows, kind))
+    server.start()
+    return server
+
+
+def place_of(page, x, y):
+    """Where a place of the map is on the screen, while the whole map is shown."""
+    box = page.locator("#map").bounding_box()
+    scale = min((box["width"] - 48) / RESOLUTION[0], (box["height"] - 48 - 40) / RESOLUTION[1])
+    return (
+        box["width"] / 2 + (x - RESOLUTION[0] / 2) * scale,
+        box["height"] / 2 + (y - RESOLUTION[1] / 2) * scale + 20,
+    )
+
+
+def rows_within(one, center, reach):
+    return np.flatnonzero((np.abs(one.placed - center) < reach).all(axis=1))
+
+
+def until(holds, seconds=60):
+    """Asked from outside: the page's own policy lets nobody evaluate words in it."""
+    began = time.monotonic()
+    while not holds():
+        if time.monotonic() - began > seconds:
+            pytest.fail("it did not happen")
+        time.sleep(0.05)
+
+
+def places(page):
+    """How often points have moved."""
+    return int(page.evaluate("document.documentElement.dataset.places ?? 0"))
+
+
+def settle(page):
+    """Until nothing has been drawn for a moment."""
+    before = -1
+    for _ in range(200):
+        now = int(page.evaluate("document.documentElement.dataset.frames"))
+        if now == before:
+            return
+        before = now
+        page.wait_for_timeout(250)
+    pytest.fail("the page does not come to rest")
+
+
+def picture(page):
+    settle(page)
+    return matplotlib.image.imread(io.BytesIO(page.screenshot()))[:, :, :3]
+
+
+def differing(one, other):
+    """The share of pixels that are not alike, away from what lies over the map."""
+    return float((np.abs(one - other)[100:600, 60:700].max(axis=2) > 0.1).mean())
+
+
+def drag_around(page, center, reach, modifiers=()):
+    x, y = center
+    page.mouse.move(*place_of(page, x - reach, y - reach))
+    for key in modifiers:
+        page.keyboard.down(key)
+    page.mouse.down()
+    for dx, dy in ((reach, -reach), (reach, reach), (-reach, reach), (-reach, -reach)):
+        page.mouse.move(*place_of(page, x + dx, y + dy), steps=4)
+    page.mouse.up()
+    for key in modifiers:
+        page.keyboard.up(key)
+
+
+def saved(page, button):
+    with page.expect_download() as started:
+        page.locator(button).click()
+    return started.value.path().read_bytes()

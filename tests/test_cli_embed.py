@@ -1,0 +1,159 @@
+"""`pixelsne embed`, `transform` and `demo`: from a file to a map."""
+
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from command_line import QUICK, run
+from pixelsne import PixelSNE, quality
+from pixelsne.files.read_map import read_map
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "npy", "npz", "h5ad"])
+def test_from_a_file_to_a_map(kind, cells, tmp_path):
+    output = tmp_path / "deep" / "deeper" / f"map.{kind}"
+    run("embed", cells, "-o", output, "--resolution", "640x480", "--label", "kind", *QUICK)
+    one = read_map(output)
+    assert one.placed.shape == (300, 2)
+    assert (one.placed >= 0).all()
+    assert one.resolution == (640, 480)
+    if kind != "npy":
+        assert "kind" in one.others.column_names
+    if kind in {"parquet", "npz", "h5ad"}:
+        assert one.about["settings"]["perplexity"] == 10
+    assert [path.name for path in output.parent.iterdir()] == [output.name], "nothing else is left there"
+
+
+def test_every_kind_of_map_holds_the_same_places(cells, tmp_path):
+    for kind in ("parquet", "csv", "npy", "npz"):
+        run("embed", cells, "-o", tmp_path / f"map.{kind}", *QUICK)
+    maps = [read_map(tmp_path / f"map.{kind}").placed for kind in ("parquet", "csv", "npy", "npz")]
+    for one in maps[1:]:
+        np.testing.assert_array_equal(one, maps[0])
+
+
+def test_the_map_is_the_estimators(cells, tmp_path):
+    run("embed", cells, "-o", tmp_path / "map.npy", "--columns", "p10,p20,p30", "--seed", "3", *QUICK)
+    table = pq.read_table(cells, columns=["p10", "p20", "p30"])
+    values = np.stack([column.to_numpy() for column in table.columns], axis=1)
+    expected = PixelSNE(perplexity=10, max_iter=60, random_state=3).fit_transform(values)
+    np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), expected)
+
+
+def test_the_parquet_tells_all(cells, tmp_path):
+    run("embed", cells, "-o", tmp_path / "map.parquet", "--seed", "7", *QUICK)
+    table = pq.read_table(tmp_path / "map.parquet")
+    assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "input_x"], "an x of the input moves aside"
+    np.testing.assert_array_equal(table["pixel_x"], np.floor(table["x"]))
+    about = json.loads(table.schema.metadata[b"pixelsne"])
+    assert about["seed"] == 7
+    assert about["settings"]["perplexity"] == 10
+    assert about["kl_divergence"] > 0
+    assert about["resolution"] == [1024, 1024]
+    assert about["columns"][-1] == "age"
+    assert len(about["columns"]) == 65
+
+
+def test_other_tools_open_the_map(finished):
+    frames = [
+        pd.read_parquet(finished),
+        pl.read_parquet(finished).to_pandas(),
+        duckdb.read_parquet(str(finished)).df(),
+    ]
+    for frame in frames:
+        assert list(frame.columns) == ["x", "y", "pixel_x", "pixel_y", "kind", "age", "input_x"]
+        assert frame["x"].between(0, 1024, inclusive="left").all()
+        assert frame["kind"][0] == "digit 0"
+
+
+def test_the_same_seed_gives_the_same_file(cells, tmp_path):
+    for name in ("one", "two"):
+        run("embed", cells, "-o", tmp_path / f"{name}.parquet", *QUICK)
+    run("embed", cells, "-o", tmp_path / "other.parquet", "--seed", "1", "--init", "random", *QUICK)
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+    assert (tmp_path / "one.parquet").read_bytes() != (tmp_path / "other.parquet").read_bytes()
+
+
+def test_a_result_for_machines(cells, tmp_path):
+    paths = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
+    result = run("embed", cells, *paths, "--label", "kind", "--json", *QUICK)
+    told = json.loads(result.stdout)
+    assert told["rows"] == 300
+    assert told["columns"] == 65
+    assert told["iterations"] == 60
+    assert told["settings"]["perplexity"] == 10
+    assert {"read", "neighbors", "descent", "fit", "write", "total"} <= told["timings"].keys()
+    paths = {"map": str(tmp_path / "map.parquet"), "picture": str(tmp_path / "map.png"), "page": None, "model": None}
+    assert told["paths"] == paths
+    placed = read_map(tmp_path / "map.parquet").placed
+    names = pq.read_table(tmp_path / "map.parquet")["kind"].to_numpy()
+    assert told["quality"]["k"] == [10, 30]
+    assert told["quality"]["knn_accuracy"] == pytest.approx(list(quality.knn_accuracy(placed, names, [10, 30])))
+    assert not result.stderr
+
+
+def test_messages_only_where_somebody_watches(cells, tmp_path):
+    arguments = ["embed", cells, "-o", tmp_path / "map.npy", "--perplexity", "10", "--max-iter", "60"]
+    assert run(*arguments).output == ""
+    told = run(*arguments, "--progress")
+    assert told.stdout == ""
+    assert "300 rows of 65 numbers: p0, p1" in told.stderr
+    assert "unfolding" in told.stderr
+    assert "iteration 60" in told.stderr
+    assert run(*arguments, "--progress", "--quiet").output == ""
+
+
+def test_warnings_are_lines(cells, tmp_path):
+    result = run("embed", cells, "-o", tmp_path / "map.npy", "--perplexity", "200", "--max-iter", "60")
+    assert result.stderr.splitlines() == [
+        "pixelsne: warning: perplexity=200 is too large for 300 points; using 99.6667"
+    ]
+
+
+def test_new_rows_on_an_old_map(cells, tmp_path):
+    chosen = ["--columns", ",".join(f"p{place}" for place in range(5, 60))]
+    run("embed", cells, "-o", tmp_path / "map.parquet", "--model", tmp_path / "m" / "model", *chosen, *QUICK)
+    result = run("transform", tmp_path / "m" / "model", cells, "-o", tmp_path / "again.parquet", "--json", "--quiet")
+    assert json.loads(result.stdout)["rows"] == 300
+    again, before = read_map(tmp_path / "again.parquet"), read_map(tmp_path / "map.parquet")
+    np.testing.assert_array_equal(again.placed, before.placed)
+    pq.write_table(pq.read_table(cells).slice(7, 1), tmp_path / "one.parquet")
+    run("transform", tmp_path / "m" / "model", tmp_path / "one.parquet", "-o", tmp_path / "one.csv", "--quiet")
+    np.testing.assert_allclose(read_map(tmp_path / "one.csv").placed, before.placed[7:8], rtol=1e-6)
+    np.save(tmp_path / "narrow.npy", np.zeros((3, 2)))
+    wrong = run("transform", tmp_path / "m" / "model", tmp_path / "narrow.npy", "-o", tmp_path / "no.npy", expect=1)
+    assert "p5" in wrong.stderr or "gives 2 numbers a row, the model was made of 55" in wrong.stderr
+
+
+def test_a_map_may_start_from_another(cells, tmp_path):
+    run("embed", cells, "-o", tmp_path / "map.npy", "--model", tmp_path / "model", *QUICK)
+    start = ["--init", tmp_path / "model", "--perplexity", "10", "--quiet", "--max-iter"]
+    run("embed", cells, "-o", tmp_path / "again.npy", *start, "1")
+    moved = np.abs(np.load(tmp_path / "again.npy") - np.load(tmp_path / "map.npy"))
+    assert np.median(moved) < 20
+
+
+def test_a_picture_with_the_map(cells, tmp_path):
+    run("embed", cells, "-o", tmp_path / "map.parquet", "--plot", tmp_path / "p" / "map.png", "--label", "kind", *QUICK)
+    assert (tmp_path / "p" / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_preset(cells, tmp_path):
+    run("embed", cells, "-o", tmp_path / "map.parquet", "--preset", "bh-sne", "--max-iter", "20", "--quiet")
+    used = read_map(tmp_path / "map.parquet").about["settings"]
+    assert used["repulsion"] == "barnes-hut"
+    assert used["perplexity"] == 50
+    assert used["max_iter"] == 20
+
+
+def test_the_demo(tmp_path):
+    result = run("demo", "-o", tmp_path / "map.png")
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert str(tmp_path / "map.png") in result.stdout
+    assert "10-NN accuracy" in result.stdout
+    assert "<!doctype html>" in (tmp_path / "map.html").read_text(encoding="utf-8")

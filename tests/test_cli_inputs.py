@@ -1,0 +1,108 @@
+"""All kinds of input, from the file to the map, its scores and its picture."""
+
+import datetime as dt
+import json
+import warnings
+
+import anndata
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from command_line import QUICK, run
+from pixelsne import PixelSNE, quality
+from pixelsne.files.read_map import read_map
+from pixelsne.viewer.layout import page_of
+
+ODD = {
+    "file": ["a", "b"] * 50,
+    "allow_pickle": [1, 2] * 50,
+    "when": pa.array([dt.datetime(2026, 1, 1, tzinfo=dt.UTC)] * 100),
+    "day": pa.array([dt.date(2026, 1, 1)] * 100),
+    "price": pa.array([1.5] * 100).cast(pa.decimal128(5, 2)),
+    "nothing": pa.array([None] * 100, pa.dictionary(pa.int32(), pa.string())),
+    "list": [[1], [2, 3]] * 50,
+    "word": pa.array(["x", None] * 50),
+    "long": ["9" * 5000] * 100,
+    "": list(range(100)),
+}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
+def test_whatever_travels_along_is_written(kind, tmp_path):
+    vectors = pa.FixedSizeListArray.from_arrays(np.random.default_rng(0).normal(size=500), 5)
+    pq.write_table(pa.table({"vector": vectors, **ODD}), tmp_path / "points.parquet")
+    outputs = ["-o", tmp_path / f"map.{kind}", "--html", tmp_path / "map.html", "--plot", tmp_path / "map.png"]
+    for label in ("list", "nothing", "day"):
+        run("embed", tmp_path / "points.parquet", *outputs, "--label", label, "--columns", "vector", *QUICK)
+    one = read_map(tmp_path / f"map.{kind}")
+    assert len(one.placed) == 100
+    names = one.others.column_names
+    assert "word" in names
+    assert ("file" in names) or ("input_file" in names)
+
+
+def test_a_label_called_y(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "points.npz", X=rng.normal(size=(100, 5)), y=np.arange(100) % 3)
+    outputs = ["-o", tmp_path / "map.parquet", "--html", tmp_path / "map.html"]
+    run("embed", tmp_path / "points.npz", *outputs, "--label", "y", *QUICK)
+    assert read_map(tmp_path / "map.parquet").about["label"] == "input_y"
+    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png")
+    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "again.html")
+    assert page_of(read_map(tmp_path / "map.parquet"), "map").color == "input_y"
+
+
+def test_cells_keep_all_they_had(tmp_path):
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings(action="ignore"):
+        given = anndata.AnnData(sparse.csr_array(rng.poisson(1, (100, 30)).astype(np.float32)))
+        given.obs["type"] = pd.Categorical(rng.choice(["B", "T"], 100))
+        given.obsm["X_pca"] = rng.normal(size=(100, 5))
+        given.layers["raw"] = given.X.copy()
+        given.write_h5ad(tmp_path / "cells.h5ad")
+    before = (tmp_path / "cells.h5ad").read_bytes()
+    run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "map.h5ad", "--rep", "X_pca", "--label", "type", *QUICK)
+    found = anndata.read_h5ad(tmp_path / "map.h5ad")
+    expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(given.obsm["X_pca"])
+    np.testing.assert_array_equal(found.obsm["X_pixelsne"], expected)
+    assert (found.layers["raw"] != given.layers["raw"]).nnz == 0
+    assert list(found.obs["type"]) == list(given.obs["type"])
+    assert (tmp_path / "cells.h5ad").read_bytes() == before
+    told = json.loads(run("score", tmp_path / "cells.h5ad", tmp_path / "map.h5ad", "--label", "type", "--json").stdout)
+    exact = quality.neighborhood_precision(given.obsm["X_pca"], expected, 10)
+    assert told["neighborhood_precision"][3] == pytest.approx(exact)
+    run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "all.parquet", *QUICK)
+    assert "neighborhood" in run("score", tmp_path / "cells.h5ad", tmp_path / "all.parquet").stdout
+    assert read_map(tmp_path / "all.parquet").others.column_names == ["cell", "type"]
+    run("plot", tmp_path / "map.h5ad", "-o", tmp_path / "map.png")
+    for wrong, message in ((["--rep", "X_umap"], "no 'X_umap' in obsm; it has X_pca"), (["--columns", "a"], "--rep")):
+        assert message in run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "n.npy", *wrong, expect=1).stderr
+
+
+@pytest.mark.parametrize("metric", ["cosine", "cityblock", "precomputed"])
+def test_other_distances(metric, tmp_path):
+    rng = np.random.default_rng(0)
+    values = np.abs(rng.normal(size=(120, 8)))
+    if metric == "precomputed":
+        values = np.linalg.norm(values[:, None] - values[None], axis=2)
+    np.save(tmp_path / "values.npy", values)
+    run("embed", tmp_path / "values.npy", "-o", tmp_path / "map.npz", "--metric", metric, *QUICK)
+    expected = PixelSNE(perplexity=10, max_iter=60, random_state=0, metric=metric).fit_transform(values)
+    np.testing.assert_array_equal(read_map(tmp_path / "map.npz").placed, expected)
+    told = json.loads(run("score", tmp_path / "values.npy", tmp_path / "map.npz", "--json").stdout)
+    assert 0.2 < told["neighborhood_precision"][3] <= 1
+    assert told["kl_divergence"] == pytest.approx(read_map(tmp_path / "map.npz").about["kl_divergence"], rel=1e-3)
+
+
+def test_sparse_matrices(tmp_path):
+    matrix = sparse.random(200, 3000, 0.02, format="csr", random_state=0)
+    sparse.save_npz(tmp_path / "counts.npz", matrix)
+    run("embed", tmp_path / "counts.npz", "-o", tmp_path / "map.npz", *QUICK)
+    expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(matrix)
+    np.testing.assert_array_equal(read_map(tmp_path / "map.npz").placed, expected)
+    told = json.loads(run("score", tmp_path / "counts.npz", tmp_path / "map.npz", "--json").stdout)
+    assert len(told["neighborhood_precision"]) == 6

@@ -1,0 +1,117 @@
+"""`pixelsne score` and `plot`: finished maps, judged and drawn."""
+
+import json
+
+import matplotlib.image
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from command_line import run
+from pixelsne import PixelSNE, quality
+from pixelsne.affinities import joint_affinities
+from pixelsne.files.read_map import read_map
+from pixelsne.neighbors import find_neighbors
+
+
+@pytest.mark.parametrize("label", [[], ["--label", "kind"]])
+def test_scores(label, cells, finished):
+    told = json.loads(run("score", cells, finished, *label, "--json").stdout)
+    placed = read_map(finished).placed
+    table = pq.read_table(cells)
+    values = np.stack([table[f"p{place}"].to_numpy() for place in range(64)], axis=1)
+    assert told["k"] == [1, 3, 5, 10, 20, 30]
+    assert told["sampled_rows"] is None
+    expected = quality.neighborhood_precision(values, placed, told["k"])
+    assert told["neighborhood_precision"] == pytest.approx(list(expected), abs=1e-3)
+    if label:
+        accuracy = quality.knn_accuracy(placed, table["kind"].to_numpy(), told["k"])
+        assert told["knn_accuracy"] == pytest.approx(list(accuracy))
+    else:
+        assert told["knn_accuracy"] is None
+
+
+def test_the_divergence_is_that_of_the_maps_own_settings(cells, finished):
+    told = json.loads(run("score", cells, finished, "--json").stdout)
+    written = read_map(finished).about["kl_divergence"]
+    assert told["kl_divergence"] == pytest.approx(written, rel=1e-4)
+    other = json.loads(run("score", cells, finished, "--perplexity", "20", "--json").stdout)
+    assert other["kl_divergence"] != pytest.approx(written, rel=1e-2)
+    table = pq.read_table(cells)
+    values = np.stack([table[f"p{place}"].to_numpy() for place in range(64)], axis=1)
+    model = PixelSNE(perplexity=20, random_state=0, n_pca=50)
+    points = model.start(values)
+    for _ in points.snapshots():
+        if points.prepared is not None:
+            break
+    affinities = joint_affinities(find_neighbors(points.prepared.space.points, 60, "exact", 0, 2), (20.0,), 2)
+    one = read_map(finished)
+    positions = one.placed * np.array(one.about["unit_per_pixel"])
+    assert other["kl_divergence"] == pytest.approx(quality.kl_divergence(affinities, positions), rel=1e-4)
+
+
+def test_scores_as_a_table(cells, finished, tmp_path):
+    text = run("score", cells, finished).stdout
+    assert "300 points, all compared with all" in text
+    assert "neighborhood precision" in text
+    assert "accuracy" not in text
+    np.save(tmp_path / "map.npy", read_map(finished).placed)
+    text = run("score", cells, tmp_path / "map.npy", "--label", "kind").stdout
+    assert "k-NN accuracy" in text
+    assert "KL divergence           unknown" in text
+
+
+def test_large_maps_are_scored_by_a_sample(cells, finished, monkeypatch):
+    monkeypatch.setattr("pixelsne.commands.score.EXACT_UP_TO", 250)
+    monkeypatch.setattr("pixelsne.commands.score.ROWS_SAMPLED", 100)
+    assert "300 points, 100 of them sampled and compared with all" in run("score", cells, finished).stdout
+    told = json.loads(run("score", cells, finished, "--json").stdout)
+    assert told["sampled_rows"] == 100
+    exact = quality.neighborhood_precision(
+        np.stack([pq.read_table(cells)[f"p{place}"].to_numpy() for place in range(64)], axis=1),
+        read_map(finished).placed,
+        10,
+    )
+    assert told["neighborhood_precision"][3] == pytest.approx(exact, abs=0.05)
+
+
+def test_a_map_of_other_rows_is_not_scored(cells, finished, tmp_path):
+    pq.write_table(pq.read_table(cells).slice(0, 200), tmp_path / "fewer.parquet")
+    result = run("score", tmp_path / "fewer.parquet", finished, expect=1)
+    assert "has 300 points" in result.stderr
+    assert "200 rows" in result.stderr
+
+
+def test_pictures(finished, tmp_path):
+    run("plot", finished, "-o", tmp_path / "kinds.png")
+    run("plot", finished, "-o", tmp_path / "density.png", "--density")
+    run("plot", finished, "-o", tmp_path / "ages.svg", "--color", "age", "--dark", "--title", "Ages", "--scale", "2")
+    kinds, density = (matplotlib.image.imread(tmp_path / name) for name in ("kinds.png", "density.png"))
+    assert kinds.shape[0] == density.shape[0] == 1044
+    assert len(np.unique(kinds.reshape(-1, 4), axis=0)) > 10
+    assert (tmp_path / "ages.svg").read_text().startswith("<?xml")
+    result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "nothing", expect=1)
+    assert "has no column 'nothing' to color by; it has kind, age, input_x" in result.stderr
+    result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "kind", "--color-as", "numbers", expect=1)
+    assert "holds no numbers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"x": [1.0, 2.0]}, "has no column 'y'"),
+        ({"x": [1.0, -2.0], "y": [1.0, 2.0]}, "is no map: places lie between 0 and 65,536"),
+        ({"x": [1.0, 2.0], "y": [1.0, float("nan")]}, "column 'y', row 2: NaN"),
+    ],
+)
+def test_what_is_no_map(content, message, tmp_path):
+    pq.write_table(pa.table(content), tmp_path / "map.parquet")
+    assert message in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr
+
+
+@pytest.mark.parametrize("told", [b"{", b'{"resolution": [2, 2]}', b'{"resolution": ["a", "b"]}', b'{"resolution": 3}'])
+def test_a_map_that_lies_about_itself(told, tmp_path):
+    table = pa.table({"x": [1.0, 2.5], "y": [1.0, 2.0]}).replace_schema_metadata({b"pixelsne": told})
+    pq.write_table(table, tmp_path / "map.parquet")
+    assert "is damaged" in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr

@@ -1,0 +1,66 @@
+"""What workers read and write: shares and stands of a checkpoint, points, maps."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from pixelsne.distributed import checkpoint, files, reduce
+from pixelsne.files.errors import FileError
+from pixelsne.files.source import Wanted
+from stages_here import begin_descent
+
+
+class TestFiles:
+    """What workers do with files, called here."""
+
+    def test_shares_and_stands_come_back(self, groups, tmp_path):
+        moving = begin_descent(groups, 2)
+        for shard, (share, stand) in enumerate(zip(moving.shares, moving.stands, strict=True)):
+            assert checkpoint.save_share(share, str(tmp_path)) == shard
+            assert checkpoint.save_stand(stand, str(tmp_path), 7, shard) == shard
+            again = checkpoint.load_share(str(tmp_path), shard)
+            assert again.rows.shard == shard
+            for name in checkpoint.ROW_PARTS:
+                assert np.array_equal(getattr(again.rows, name), getattr(share.rows, name))
+            assert np.array_equal(again.given.places, share.given.places)
+            assert all(np.array_equal(a, b) for a, b in zip(again.sources, share.sources, strict=True))
+            stood = checkpoint.load_stand(str(tmp_path), 7, shard)
+            for name in checkpoint.STAND_PARTS:
+                assert np.array_equal(getattr(stood, name), getattr(stand, name))
+
+    def test_a_file_is_a_block_and_its_map_a_file(self, tmp_path, random):
+        values = random.normal(size=(20, 3)).astype(np.float32)
+        table = pa.table({"a": values[:, 0], "b": values[:, 1], "c": values[:, 2], "name": ["x"] * 20})
+        pq.write_table(table, tmp_path / "part.parquet")
+        source, wanted = str(tmp_path / "part.parquet"), Wanted(label="name")
+        block = files.read_values(source, wanted, 4)
+        assert np.allclose(block.values, values)
+        assert files.shape_of(block) == (20, 3, ("a", "b", "c"), 4)
+        placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
+        target = str(tmp_path / "map" / "part.parquet")
+        assert files.write_part(placed, source, wanted, target, (64, 64), {"seed": 0}) == 20
+        written = pq.read_table(target)
+        assert np.allclose(written["x"].to_numpy(), placed[:, 0])
+        assert written["name"].to_pylist() == ["x"] * 20
+
+    def test_remote_files_are_fetched_and_put(self, tmp_path, random):
+        values = random.normal(size=(20, 3)).astype(np.float32)
+        np.save(tmp_path / "part.npy", values)
+        source = f"file://{tmp_path}/part.npy"
+        assert files.expand(f"file://{tmp_path}/*.npy") == [source]
+        assert np.array_equal(files.read_values(source, Wanted(), 0).values, values)
+        placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
+        files.write_part(placed, source, Wanted(), f"file://{tmp_path}/map.parquet", (64, 64), {})
+        assert len(pq.read_table(tmp_path / "map.parquet")) == 20
+
+    def test_a_sparse_matrix_is_refused(self, tmp_path):
+        sparse.save_npz(tmp_path / "part.npz", sparse.random(30, 5, 0.5, format="csr"))
+        with pytest.raises(FileError, match="sparse matrix"):
+            files.read_values(str(tmp_path / "part.npz"), Wanted(), 0)
+
+    def test_digests_tell_data_apart(self, groups):
+        first, second = (reduce.digest(reduce.Block(0, groups + shift)) for shift in (0, 1))
+        assert first != second
+        assert reduce.join_digests([first, second]) != reduce.join_digests([second, first])

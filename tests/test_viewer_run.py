@@ -1,0 +1,136 @@
+"""Runs watched in a real browser: from start to end, stopped, failed, lost, and not read at all."""
+
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from browser import Watched
+from fruit_page import picture, places, settle, until
+from pixelsne import PixelSNE, viewer
+from pixelsne.viewer.security import Secrets
+
+
+@pytest.fixture
+def points():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 5, 4000)
+    return rng.normal(0, 4, (5, 20))[labels] + rng.normal(size=(4000, 20)), labels
+
+
+def test_a_run_from_start_to_end(watched, points):
+    values, labels = points
+    model = PixelSNE(max_iter=5000, tol=0, random_state=0)
+    view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
+    page = watched.open(view.address)
+    until(lambda: places(page) > 2)
+    page.locator("#pause").click()
+    page.wait_for_selector("html[data-run=paused]")
+    settle(page)
+    iteration = page.locator("#status").inner_text()
+    assert "paused" in iteration
+    page.wait_for_timeout(700)
+    assert page.locator("#status").inner_text() == iteration
+    page.locator("#pause").click()
+    page.wait_for_selector("html[data-run=finished]", timeout=120_000)
+    assert "finished · iteration 5,000 · KL" in page.locator("#status").inner_text()
+    view.wait()
+    expected = PixelSNE(max_iter=5000, tol=0, random_state=0).fit_transform(values)
+    np.testing.assert_array_equal(model.embedding_, expected)
+    settle(page)
+    assert page.locator("#pause").is_hidden()
+    watched.page.close()
+    view.close()
+
+
+def test_a_run_is_stopped_and_kept(watched, points):
+    model = PixelSNE(max_iter=100_000, tol=0, random_state=0)
+    view = viewer.watch(model, points[0], open_browser=False)
+    page = watched.open(view.address)
+    until(lambda: places(page) > 2)
+    page.locator("#stop").click()
+    page.wait_for_selector("html[data-run=stopped]", timeout=60_000)
+    assert "stopped, the map is kept" in page.locator("#status").inner_text()
+    view.wait()
+    assert model.stopped_by_ == "callback"
+    assert 0 < model.n_iter_ < 100_000
+    watched.page.close()
+    view.close()
+
+
+def test_a_run_that_fails_says_why(watched):
+    values = np.zeros((100, 3))
+    values[5, 1] = np.nan
+    view = viewer.watch(PixelSNE(), values, open_browser=False)
+    page = watched.open(view.address)
+    page.wait_for_selector("html[data-run=failed]", timeout=60_000)
+    assert "NaN" in page.locator("#status").inner_text()
+    watched.page.close()
+    view.close()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_a_server_that_comes_back(browser, points):
+    """Killed and started again: the page says so, keeps the picture, and goes on."""
+    watched = Watched(browser)
+    port, keys = free_port(), Secrets()
+    settings = {"max_iter": 100_000, "tol": 0, "random_state": 0}
+
+    def serve():
+        return viewer.watch(PixelSNE(**settings), points[0], open_browser=False, port=port, keys=keys)
+
+    view = serve()
+    page = watched.open(view.address)
+    until(lambda: places(page) > 2)
+    view.close()
+    page.wait_for_selector("html[data-connection=lost]", timeout=30_000)
+    assert "connection to pixelsne is lost" in page.locator("#message").inner_text()
+    frozen = places(page)
+    assert (picture(page).min(axis=2) < 0.8).mean() > 0.001, "the picture stays"
+    view = serve()
+    page.wait_for_selector("html[data-connection=open]", timeout=30_000)
+    assert page.locator("#message").is_hidden()
+    until(lambda: places(page) > frozen + 2)
+    view.close()
+    watched.close()
+
+
+def test_a_stalled_page_costs_nothing(points):
+    """Somebody connects and never reads: frames are dropped, the run goes on."""
+    model = PixelSNE(max_iter=600, tol=0, random_state=0)
+    view = viewer.watch(model, points[0], open_browser=False)
+    server = view._server
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        lines = [
+            "GET /live HTTP/1.1",
+            f"Host: 127.0.0.1:{server.port}",
+            f"Origin: http://127.0.0.1:{server.port}",
+            f"Cookie: pixelsne-{server.port}={server._keys.cookie}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            "Sec-WebSocket-Version: 13",
+        ]
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        finished = threading.Thread(target=view.wait)
+        finished.start()
+        finished.join(timeout=120)
+        assert not finished.is_alive()
+    assert model.n_iter_ == 600
+    view.close()
+
+
+def test_leaving_ends_the_run(points):
+    view = viewer.watch(PixelSNE(max_iter=100_000, tol=0), points[0], open_browser=False)
+    time.sleep(0.5)
+    view.close()
+    view.wait()
+    assert not any(thread.name == "pixelsne-live" and thread.is_alive() for thread in threading.enumerate())

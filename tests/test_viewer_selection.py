@@ -1,0 +1,49 @@
+"""Rows chosen on the page, and the files they are saved to."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from fruit_page import CENTERS, drag_around, place_of, rows_within, saved
+
+
+def test_a_lasso_selects_exactly_these_rows(page, server, shown):
+    one = shown[0]
+    page.keyboard.press("l")
+    drag_around(page, CENTERS[0], 60)
+    expected = rows_within(one, CENTERS[0], 60)
+    assert len(expected) == 300
+    assert page.locator("#selected").inner_text() == "300 rows selected"
+    ids = np.array([int(line) for line in saved(page, "#save-ids").split()])
+    np.testing.assert_array_equal(ids, expected)
+    table = pa.csv.read_csv(io.BytesIO(saved(page, "#save-csv")))
+    np.testing.assert_array_equal(table["row"], expected)
+    assert set(table["kind"].to_pylist()) == {"apple"}
+    assert table.column(4)[0].as_py() == "'=1+1", "no formula for a spreadsheet"
+    parquet = pq.read_table(io.BytesIO(saved(page, "#save-parquet")))
+    np.testing.assert_allclose(parquet["x"], one.placed[expected, 0], atol=1e-4)
+    np.testing.assert_array_equal(server.selection, expected)
+    drag_around(page, CENTERS[1], 60, ["Control"])
+    both = len(expected) + len(rows_within(one, CENTERS[1], 60))
+    assert page.locator("#selected").inner_text() == f"{both} rows selected"
+    drag_around(page, CENTERS[0], 60, ["Alt"])
+    assert page.locator("#selected").inner_text() == f"{both - len(expected)} rows selected"
+    assert "pear" in page.locator("#table").inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#drawer", state="hidden")
+
+
+def test_a_box_selects_too(page, shown):
+    x, y = CENTERS[2]
+    page.mouse.move(*place_of(page, x - 50, y - 50))
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    page.mouse.move(*place_of(page, x + 50, y + 50), steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    count = len(rows_within(shown[0], CENTERS[2], 50))
+    assert page.locator("#selected").inner_text() == f"{count} rows selected"
