@@ -168,3 +168,15 @@ def test_they_are_read_only_whoever_made_them(clusters, tmp_path):
         for array in (affinities.offsets, affinities.columns, affinities.values):
             assert not array.flags.writeable
     assert matrix.flags.writeable  # what a user brings stays the user's
+
+
+@pytest.mark.parametrize("k", [5, 20, 119])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_few_or_all_neighbors_against_the_definition(random, k, threads):
+    """Rows that name many of all points find twins in another way."""
+    points = random.normal(size=(120, 4)).astype(np.float32)
+    conditional = calibrate(find_neighbors(points, k, "exact", 0, 1), (k / 3,), 1)
+    expected = reference.joint_affinities(conditional.indices, conditional.values)
+    found = symmetrize(conditional, threads)
+    check_joint(found)
+    np.testing.assert_allclose(reference.dense(found), expected, atol=1e-8)

@@ -15,6 +15,9 @@ constexpr std::size_t kRowsPerBlock = 512;
 // Rows are finished in this many waves, so that only a part of all edges is ever stored a second time.
 constexpr std::size_t kWaves = 8;
 
+// A table of a row's ranks may be this many times as long as the row.
+constexpr std::size_t kPointsPerNeighbor = 8;
+
 constexpr std::size_t kRowsPerChunk = 4096;
 constexpr std::size_t kArrivalsPerChunk = 262144;
 
@@ -149,13 +152,31 @@ private:
         return block;
     }
 
+    // Whether rows name a good part of all points. Looking through them for every edge would take k² a row.
+    bool has_many() const { return arrived_.empty() && k_ * kPointsPerNeighbor >= n_; }
+
+    // (rows, n): the rank of a point in a row, -1 for none.
+    std::vector<std::int32_t> rank_table(std::size_t begin, std::size_t rows) const {
+        std::vector<std::int32_t> ranks(rows * n_, -1);
+        for (std::size_t row = 0; row < rows; ++row) {
+            const std::int32_t* const named = indices_.row(begin + row);
+            for (std::size_t rank = k_; rank-- > 0;) {
+                ranks[row * n_ + static_cast<std::size_t>(named[rank])] = static_cast<std::int32_t>(rank);
+            }
+        }
+        return ranks;
+    }
+
     // back: (rows, k), the values of twins. The others make their rows longer.
     void take_in_twins(std::size_t begin, Edge* edges, const Edge* edges_end, std::vector<float>& back,
                        Block& block) const {
         const auto find = kernels().find;
+        const std::vector<std::int32_t> ranks =
+            has_many() ? rank_table(begin, block.lengths.size()) : std::vector<std::int32_t>();
         for (Edge* edge = edges; edge != edges_end; ++edge) {
             const std::size_t row = static_cast<std::size_t>(edge->target) - begin;
-            const std::int32_t rank = find(edge->source, indices_.row(begin + row), k_);
+            const std::int32_t rank = ranks.empty() ? find(edge->source, indices_.row(begin + row), k_)
+                                                    : ranks[row * n_ + static_cast<std::size_t>(edge->source)];
             if (rank < 0) {
                 ++block.lengths[row];
             } else {
