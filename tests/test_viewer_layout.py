@@ -268,7 +268,7 @@ def test_one_port_serves_one_map(tmp_path):
 
 @pytest.fixture
 def fitted(digits):
-    return PixelSNE(max_iter=50, random_state=0).fit(digits[:60])
+    return PixelSNE(perplexity=10, max_iter=50, random_state=0).fit(digits[0][:60])
 
 
 def test_columns_with_gaps_are_shown(fitted):
@@ -292,7 +292,7 @@ def test_what_cannot_be_shown_is_refused(fitted, tmp_path):
 
 
 def test_waiting_for_a_run_that_fails_tells(digits):
-    broken = digits[:60].astype(float)
+    broken = digits[0][:60].astype(float)
     broken[3, 3] = np.nan
     with viewer.watch(PixelSNE(), broken, open_browser=False) as view, pytest.raises(RuntimeError, match="NaN"):
         view.wait()

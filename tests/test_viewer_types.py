@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pixelsne.coloring import GRAY, PALETTE
-from pixelsne.viewer.export import IMPORT, joined, standalone
-from pixelsne.viewer.files import static_files
+from pixelsne.viewer.export import standalone
+from pixelsne.viewer.files import IMPORT, joined, static_files
 from pixelsne.viewer.layout import STEPS, Page
 
 TYPESCRIPT = "typescript@7.0.2"

@@ -8,6 +8,7 @@ A manifest says what there is; every array is a part of its own, little-endian, 
     text        (n + 1) uint32, where each row's UTF-8 begins, then all of it
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,15 +84,33 @@ def frame_of(positions: Positions, screen: Screen) -> bytes:
 
 def column_of(name: str, values: Any, *, is_label: bool = False) -> Column:
     """values: an array, or a column of a pyarrow table. A label names classes, whatever it looks like."""
-    numbers = None if is_label else as_numbers(values)
-    if numbers is not None and not has_few(numbers):
-        narrow = numbers.astype("<f4")
-        wide = not np.array_equal(narrow.astype(np.float64), numbers, equal_nan=True)
-        return Column(name, "number", numbers.astype("<f8").tobytes() if wide else narrow.tobytes(), wide=wide)
+    tried = (make(name, values) for make in (KINDS[1:] if is_label else KINDS))
+    return next(column for column in tried if column is not None)
+
+
+def as_number(name: str, values: Any) -> Column | None:
+    numbers = as_numbers(values)
+    if numbers is None or has_few(numbers):
+        return None
+    narrow = numbers.astype("<f4")
+    wide = not np.array_equal(narrow.astype(np.float64), numbers, equal_nan=True)
+    return Column(name, "number", numbers.astype("<f8").tobytes() if wide else narrow.tobytes(), wide=wide)
+
+
+def as_category(name: str, values: Any) -> Column | None:
     names, codes = encode(values)
     if len(names) > max(MOST_CATEGORIES, SHARE_OF_ROWS * len(codes)) or is_prose(names):
-        return Column(name, "text", text_bytes([names[code] if code >= 0 else "" for code in codes]))
+        return None
     return Column(name, "category", code_bytes(codes, len(names)), tuple(names))
+
+
+def as_text(name: str, values: Any) -> Column:
+    names, codes = encode(values)
+    return Column(name, "text", text_bytes([names[code] if code >= 0 else "" for code in codes]))
+
+
+# The first that fits. What the page does with each stands in static/column_kinds.js.
+KINDS: tuple[Callable[[str, Any], Column | None], ...] = (as_number, as_category, as_text)
 
 
 def is_prose(names: list[str]) -> bool:

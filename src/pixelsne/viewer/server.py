@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from pixelsne.viewer.files import static_files
+from pixelsne.viewer.files import page_files
 from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import LOOPBACK, Gate, Secrets, cookie_name
@@ -56,7 +56,7 @@ class Server:
         self.selection = np.empty(0, dtype=np.int64)
         self._write_rows = write_rows
         self._parts = page.parts()
-        self._files = static_files()
+        self._files = page_files()
         self._keys = keys or Secrets()
         self._clients = 0
         self._name = written_host(host)

@@ -96,7 +96,7 @@ export class App {
 
   /** @param {string} name "" for none */
   async colorBy(name) {
-    const column = name === "" ? null : this.columns.find((one) => one.about.name === name && one.about.kind !== "text") ?? null;
+    const column = name === "" ? null : this.columns.find((one) => one.about.name === name && one.kind.scale !== null) ?? null;
     await column?.load();
     this.column = column;
     /** @type {HTMLSelectElement} */ (element("color")).value = column === null ? "" : name;

@@ -12,7 +12,7 @@ const USUAL_COLORS = 20;
 export function fitColorCount(column) {
   const names = column?.about.names.length ?? 0;
   const field = input("shown");
-  element("shown-field").hidden = column?.about.kind !== "category" || names <= 2;
+  element("shown-field").hidden = column?.kind.scale !== "names" || names <= 2;
   field.max = String(Math.min(MOST_COLORS, Math.max(2, names)));
   if (field.value === "" || field.dataset.column !== column?.about.name) {
     field.value = String(Math.min(USUAL_COLORS, names));

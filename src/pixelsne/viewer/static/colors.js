@@ -51,13 +51,13 @@ export const css = (color) => `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
 
 /**
  * How a column colors the map.
- * @typedef {{name: string, kind: "category" | "number" | "none", entries: Entry[], low: number, high: number,
- *   group: Uint8Array | Uint16Array | null, missing: number}} Coloring
+ * @typedef {{name: string, scale: "names" | "numbers" | null, entries: Entry[], low: number, high: number,
+ *   group: Uint8Array | null, missing: number}} Coloring
  * @typedef {{name: string, color: Rgb, count: number, codes: Set<number>, isRest: boolean}} Entry
  */
 
 const NOTHING = /** @type {Coloring} */ ({
-  name: "", kind: "none", entries: [], low: 0, high: 0, group: null, missing: 0,
+  name: "", scale: null, entries: [], low: 0, high: 0, group: null, missing: 0,
 });
 
 /**
@@ -66,8 +66,8 @@ const NOTHING = /** @type {Coloring} */ ({
  * @returns {Coloring}
  */
 export function coloringOf(column, shown = PALETTE.length) {
-  if (column === null || column.about.kind === "text") return NOTHING;
-  return column.about.kind === "number" ? numbersColoring(column) : categoriesColoring(column, shown);
+  if (column === null || column.kind.scale === null) return NOTHING;
+  return column.kind.scale === "numbers" ? numbersColoring(column) : categoriesColoring(column, shown);
 }
 
 /**
@@ -84,7 +84,7 @@ function categoriesColoring(column, shown) {
   const entries = colored.map((code, place) => /** @type {Entry} */ ({
     name: names[code], color: rgb(PALETTE[place % PALETTE.length]), count: counts[code], codes: new Set([code]), isRest: false,
   }));
-  const rest = ranked.slice(colored.length).filter(() => names.length > shown);
+  const rest = ranked.slice(colored.length);
   if (rest.length > 0) {
     const count = rest.reduce((sum, code) => sum + counts[code], 0);
     entries.push({ name: `${rest.length.toLocaleString("en")} others`, color: rgb(GRAY), count, codes: new Set(rest), isRest: true });
@@ -92,7 +92,7 @@ function categoriesColoring(column, shown) {
   if (counts[names.length] > 0) {
     entries.push({ name: "no value", color: rgb(GRAY), count: counts[names.length], codes: new Set([names.length]), isRest: true });
   }
-  return { ...NOTHING, name: column.about.name, kind: "category", entries, group: groupsOf(column, entries) };
+  return { ...NOTHING, name: column.about.name, scale: "names", entries, group: groupsOf(column, entries) };
 }
 
 /**
@@ -120,7 +120,7 @@ function numbersColoring(column) {
   if (low === high) [low, high] = [at(0), at(1)];
   if (low === high) high = low + 1;
   return {
-    ...NOTHING, name: column.about.name, kind: "number", low, high, missing: column.numbers.length - known.length,
+    ...NOTHING, name: column.about.name, scale: "numbers", low, high, missing: column.numbers.length - known.length,
   };
 }
 
@@ -134,11 +134,11 @@ function numbersColoring(column) {
 export function paintPoints(into, coloring, column, plain) {
   const words = new Uint32Array(into.buffer, into.byteOffset, into.length / 4);
   const word = (/** @type {Rgb} */ [red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-  if (coloring.kind === "category" && coloring.group !== null) {
+  if (coloring.scale === "names" && coloring.group !== null) {
     const colors = coloring.entries.map((entry) => word(entry.color));
     const group = coloring.group;
     for (let row = 0; row < words.length; row++) words[row] = colors[group[row]];
-  } else if (coloring.kind === "number" && column !== null) {
+  } else if (coloring.scale === "numbers" && column !== null) {
     const steps = Uint32Array.from({ length: 256 }, (_, place) => word(viridis(place / 255)));
     const gray = word(rgb(GRAY));
     const factor = 255 / (coloring.high - coloring.low);

@@ -1,7 +1,9 @@
 // Where the map comes from: a server, or the file itself. Both have the same parts.
 
+import { KINDS } from "./column_kinds.js";
+
 /**
- * @typedef {{name: string, kind: "category" | "number" | "text", names: string[], wide: boolean}} ColumnAbout
+ * @typedef {{name: string, kind: keyof typeof KINDS, names: string[], wide: boolean}} ColumnAbout
  * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnAbout[], color: string | null,
  *   live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
@@ -60,6 +62,7 @@ export class Column {
    */
   constructor(source, about, place, n) {
     this.about = about;
+    this.kind = KINDS[about.kind];
     this.n = n;
     /** @type {Uint8Array | Uint16Array | Uint32Array} */
     this.codes = new Uint8Array(0);
@@ -73,31 +76,18 @@ export class Column {
     this._load = () => source.part(`column${place}`);
     /** @type {Promise<void> | null} */
     this._loading = null;
-    this._decoder = new TextDecoder();
   }
 
   /** @returns {Promise<void>} */
   load() {
-    this._loading ??= this._load().then((content) => this._take(content)).catch((error) => {
+    this._loading ??= this._load().then((content) => {
+      this.kind.take(this, content);
+      this.isLoaded = true;
+    }).catch((error) => {
       this._loading = null; // the server may come back
       throw error;
     });
     return this._loading;
-  }
-
-  /** @param {ArrayBuffer} content */
-  _take(content) {
-    const { kind, names } = this.about;
-    if (kind === "number") {
-      this.numbers = this.about.wide ? new Float64Array(content) : new Float32Array(content);
-    } else if (kind === "text") {
-      this.begins = new Uint32Array(content, 0, this.n + 1);
-      this.text = new Uint8Array(content, 4 * (this.n + 1));
-    } else {
-      const kinds = names.length < 256 ? Uint8Array : names.length < 65536 ? Uint16Array : Uint32Array;
-      this.codes = new kinds(content);
-    }
-    this.isLoaded = true;
   }
 
   /**
@@ -105,21 +95,6 @@ export class Column {
    * @param {number} row
    */
   words(row) {
-    if (!this.isLoaded) return "…";
-    if (this.about.kind === "category") return this.about.names[this.codes[row]] ?? "";
-    if (this.about.kind === "text") {
-      return this._decoder.decode(this.text.subarray(this.begins[row], this.begins[row + 1]));
-    }
-    const number = this.numbers[row];
-    if (Number.isNaN(number)) return "";
-    return String(Number.isInteger(number) ? number : Number(number.toPrecision(7)));
-  }
-
-  /**
-   * The same with all digits, for files.
-   * @param {number} row
-   */
-  exact(row) {
-    return this.about.wide && !Number.isNaN(this.numbers[row]) ? String(this.numbers[row]) : this.words(row);
+    return this.isLoaded ? this.kind.words(this, row) : "…";
   }
 }

@@ -43,7 +43,7 @@ export class Labels {
  */
 function findLabels(scene, coloring) {
   const { group } = coloring;
-  if (coloring.kind !== "category" || group === null) return [];
+  if (coloring.scale !== "names" || group === null) return [];
   const number = coloring.entries.length;
   const counts = new Uint32Array(number * CELLS * CELLS);
   const cellOf = (/** @type {number} */ row) => ((scene.to[2 * row + 1] * CELLS) >> 16) * CELLS + ((scene.to[2 * row] * CELLS) >> 16);

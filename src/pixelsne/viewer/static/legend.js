@@ -30,8 +30,8 @@ export class Legend {
   _draw() {
     const coloring = this.coloring;
     this.place.replaceChildren();
-    if (coloring === null || coloring.kind === "none") return;
-    if (coloring.kind === "number") this._drawScale(coloring);
+    if (coloring === null || coloring.scale === null) return;
+    if (coloring.scale === "numbers") this._drawScale(coloring);
     else this.place.append(...coloring.entries.map((entry, place) => this._line(entry, place)));
   }
 
@@ -75,9 +75,8 @@ export class Legend {
       hidden.clear();
       if (!isAlone) for (let other = 0; other < number; other++) if (other !== place) hidden.add(other);
     }
-    const focused = place;
     this._draw();
-    /** @type {HTMLElement | undefined} */ (this.place.children[focused])?.focus();
+    /** @type {HTMLElement | undefined} */ (this.place.children[place])?.focus();
     this.changed(this.shown);
   }
 

@@ -69,8 +69,10 @@ export function stageOf(status) {
  * @param {Status} status
  */
 export function inWords(status) {
+  const isOn = status.state === "running" || status.state === "paused";
+  const of = isOn ? ` of ${status.max_iter.toLocaleString("en")}` : "";
   const figures = [
-    `iteration ${status.iteration.toLocaleString("en")}`,
+    `iteration ${status.iteration.toLocaleString("en")}${of}`,
     status.kl === null ? "" : `KL ${status.kl.toFixed(3)}`,
     status.moves.length > 0 ? `${status.moves[status.moves.length - 1][1].toFixed(1)} px a step` : "",
   ];

@@ -15,7 +15,7 @@ export function holdPanel(app) {
 function holdColors(app) {
   const select = /** @type {HTMLSelectElement} */ (element("color"));
   select.append(new Option("nothing", ""));
-  for (const { about } of app.columns) if (about.kind !== "text") select.append(new Option(about.name, about.name));
+  for (const { about, kind } of app.columns) if (kind.scale !== null) select.append(new Option(about.name, about.name));
   select.addEventListener("change", () => app.colorBy(select.value).catch(complain));
   input("shown").addEventListener("change", () => app.recolor());
 }

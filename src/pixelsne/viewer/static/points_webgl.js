@@ -44,6 +44,51 @@ function compiled(gl, kind, text) {
   return shader;
 }
 
+/** @param {WebGL2RenderingContext} gl */
+function linkedProgram(gl) {
+  const program = gl.createProgram();
+  gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX));
+  gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, FRAGMENT));
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? "no program");
+  return program;
+}
+
+/**
+ * Sends what has changed since the last time.
+ * @param {WebGL2RenderingContext} gl
+ * @returns {(scene: import("./scene.js").Scene) => void}
+ */
+function uploader(gl) {
+  const buffers = { from: gl.createBuffer(), to: gl.createBuffer(), color: gl.createBuffer(), order: gl.createBuffer() };
+  const sent = { places: -1, colors: -1, order: 0 };
+  const upload = (
+    /** @type {WebGLBuffer} */ buffer, /** @type {number} */ location, /** @type {Uint16Array | Uint8Array} */ content,
+    /** @type {number} */ width, /** @type {number} */ kind,
+  ) => {
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, content, gl.DYNAMIC_DRAW);
+    gl.enableVertexAttribArray(location);
+    gl.vertexAttribPointer(location, width, kind, true, 0, 0);
+  };
+  return (scene) => {
+    if (sent.places !== scene.placesVersion) {
+      upload(buffers.from, 0, scene.from, 2, gl.UNSIGNED_SHORT);
+      upload(buffers.to, 1, scene.to, 2, gl.UNSIGNED_SHORT);
+      sent.places = scene.placesVersion;
+    }
+    if (sent.colors !== scene.colorsVersion) {
+      upload(buffers.color, 2, scene.colors, 4, gl.UNSIGNED_BYTE);
+      sent.colors = scene.colorsVersion;
+    }
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffers.order);
+    if (sent.order !== scene.n) {
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, scene.order, gl.STATIC_DRAW);
+      sent.order = scene.n;
+    }
+  };
+}
+
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {boolean} isForced also where WebGL is software, which takes longer than writing pixels ourselves
@@ -56,50 +101,10 @@ export function webglDrawer(canvas, isForced) {
     failIfMajorPerformanceCaveat: !isForced,
   });
   if (gl === null) return null;
-  const program = gl.createProgram();
-  gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX));
-  gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, FRAGMENT));
-  gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? "no program");
+  const program = linkedProgram(gl);
   const place = (/** @type {string} */ name) => gl.getUniformLocation(program, name);
   const uniforms = { scale: place("scale"), shift: place("shift"), glided: place("glided"), size: place("size"), opacity: place("opacity") };
-  const buffers = { from: gl.createBuffer(), to: gl.createBuffer(), color: gl.createBuffer(), order: gl.createBuffer() };
-  let placesVersion = -1;
-  let colorsVersion = -1;
-  let ordered = 0;
-
-  /**
-   * @param {WebGLBuffer | null} buffer
-   * @param {number} location
-   * @param {Uint16Array | Uint8Array} content
-   * @param {number} width
-   * @param {number} kind
-   */
-  function upload(buffer, location, content, width, kind) {
-    gl?.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl?.bufferData(gl.ARRAY_BUFFER, content, gl.DYNAMIC_DRAW);
-    gl?.enableVertexAttribArray(location);
-    gl?.vertexAttribPointer(location, width, kind, true, 0, 0);
-  }
-
-  /** @param {import("./scene.js").Scene} scene */
-  function uploadChanged(scene) {
-    if (gl === null) return;
-    if (placesVersion !== scene.placesVersion) {
-      upload(buffers.from, 0, scene.from, 2, gl.UNSIGNED_SHORT);
-      upload(buffers.to, 1, scene.to, 2, gl.UNSIGNED_SHORT);
-      placesVersion = scene.placesVersion;
-    }
-    if (colorsVersion !== scene.colorsVersion) {
-      upload(buffers.color, 2, scene.colors, 4, gl.UNSIGNED_BYTE);
-      colorsVersion = scene.colorsVersion;
-    }
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffers.order);
-    if (ordered !== scene.n) {
-      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, scene.order, gl.STATIC_DRAW);
-      ordered = scene.n;
-    }
-  }
+  const uploadChanged = uploader(gl);
 
   return {
     name: "webgl",

@@ -53,7 +53,7 @@ async function asCsv(columns, rows) {
     return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
   };
   const lines = [["row", ...columns.map((column) => column.about.name)].map(quoted).join(",")];
-  for (const row of rows) lines.push([String(row), ...columns.map((column) => quoted(column.exact(row)))].join(","));
+  for (const row of rows) lines.push([String(row), ...columns.map((column) => quoted(column.kind.exact(column, row)))].join(","));
   return `${lines.join("\n")}\n`;
 }
 

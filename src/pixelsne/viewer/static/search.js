@@ -11,13 +11,11 @@ const ROWS_AT_ONCE = 20_000;
  */
 export async function findRows(columns, n, typed, isStale) {
   const wanted = typed.toLocaleLowerCase();
-  const words = columns.filter((column) => column.about.kind !== "number");
-  await Promise.all(words.map((column) => column.load()));
+  const searched = columns.filter((column) => column.kind.mark !== null);
+  await Promise.all(searched.map((column) => column.load()));
   const found = new Uint8Array(n);
-  for (const column of words) {
-    if (isStale()) return null;
-    if (column.about.kind === "category") markCategories(column, wanted, found);
-    else if (!(await markTexts(column, wanted, found, isStale))) return null;
+  for (const column of searched) {
+    if (isStale() || !(await column.kind.mark?.(column, wanted, found, isStale))) return null;
   }
   const rows = [];
   for (let row = 0; row < n; row++) if (found[row]) rows.push(row);
@@ -29,9 +27,10 @@ export async function findRows(columns, n, typed, isStale) {
  * @param {string} wanted
  * @param {Uint8Array} found
  */
-function markCategories(column, wanted, found) {
+export async function markCategories(column, wanted, found) {
   const matches = column.about.names.map((name) => name.toLocaleLowerCase().includes(wanted));
   for (let row = 0; row < found.length; row++) if (matches[column.codes[row]]) found[row] = 1;
+  return true;
 }
 
 /**
@@ -41,7 +40,7 @@ function markCategories(column, wanted, found) {
  * @param {Uint8Array} found
  * @param {() => boolean} isStale
  */
-async function markTexts(column, wanted, found, isStale) {
+export async function markTexts(column, wanted, found, isStale) {
   const decoder = new TextDecoder();
   for (let first = 0; first < found.length; first += ROWS_AT_ONCE) {
     const end = Math.min(found.length, first + ROWS_AT_ONCE);
