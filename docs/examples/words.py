@@ -39,10 +39,10 @@ figure = Figure((12, 9), 100, facecolor="white")
 axes = figure.add_axes((0.02, 0.02, 0.96, 0.96), xlim=(0, 1200), ylim=(900, 0))
 axes.set_axis_off()
 axes.scatter(*screen.T, s=3, color="#9bb7d4")
-taken = np.zeros((91, 1201), dtype=bool)  # lines of ten pixels
+taken = np.zeros((900, 1200), dtype=bool)
 for word, (x, y) in zip(words, screen, strict=True):  # the most frequent ones first, as far as there is room
-    line, left, right = int(y / 10), int(x) - 3 * len(word), int(x) + 3 * len(word)
-    if not taken[line, max(left, 0) : right].any():
-        taken[line, max(left, 0) : right] = True
+    room = np.s_[max(int(y) - 5, 0) : int(y) + 5, max(int(x) - 3 * len(word), 0) : int(x) + 3 * len(word)]
+    if not taken[room].any():
+        taken[room] = True
         axes.text(x, y, word, fontsize=6.5, ha="center", va="center", color="#222222")
 figure.savefig(sys.argv[1])

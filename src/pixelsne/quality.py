@@ -5,13 +5,13 @@ or a sequence of numbers; of a sequence, results come in its order.
 
 >>> import numpy as np
 >>> from pixelsne import quality
->>> line = np.arange(10.0)[:, None]
->>> shuffled = np.column_stack([line[:, 0], np.zeros(10)])
->>> shuffled[[0, 9]] = shuffled[[9, 0]]  # two points change places
->>> quality.neighborhood_precision(line, shuffled, k=2)
-0.6
->>> quality.knn_accuracy(shuffled, labels=line[:, 0] > 4, k=1)
-0.8
+>>> values = 2.0 ** np.arange(8)[:, None]
+>>> placed = np.column_stack([values[:, 0], np.zeros(8)])
+>>> quality.neighborhood_precision(values, placed, k=2)
+1.0
+>>> placed[[0, 7]] = placed[[7, 0]]  # two points change places
+>>> quality.neighborhood_precision(values, placed, k=2)
+0.625
 """
 
 from collections.abc import Sequence
