@@ -66,8 +66,12 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
+def find_compiler() -> str | None:
+    return os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+
+
 def compile_to(path: Path) -> None:
-    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    compiler = find_compiler()
     if compiler is None:
         raise RuntimeError("a C++ compiler is needed for the paper's own trees; install one or set CXX")
     path.parent.mkdir(parents=True, exist_ok=True)

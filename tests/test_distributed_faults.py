@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from pixelsne import PixelSNE
+from pixelsne.choices import CORE_METRICS
 from pixelsne.cli import main
 from pixelsne.distributed.checkpoint import has_run
 from pixelsne.distributed.crew import Crew
@@ -21,7 +22,6 @@ from pixelsne.distributed.entry import begin, distributed_settings, start_files
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
-from pixelsne.settings import CORE_METRICS
 
 
 class Workers:

@@ -9,6 +9,7 @@ from scipy import sparse
 from pixelsne.distributed import checkpoint, files, reduce
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
+from pixelsne.screen import Screen
 from stages_here import begin_descent
 
 
@@ -39,8 +40,8 @@ class TestFiles:
         assert np.allclose(block.values, values)
         assert files.shape_of(block) == (20, 3, ("a", "b", "c"), 4)
         placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
-        target = str(tmp_path / "map" / "part.parquet")
-        assert files.write_part(placed, source, wanted, target, (64, 64), {"seed": 0}) == 20
+        target, screen = str(tmp_path / "map.parquet"), Screen((0, 0), (1, 1), (64, 64))
+        assert files.write_part(placed, source, wanted, target, screen, {"seed": 0}) == 20
         written = pq.read_table(target)
         assert np.allclose(written["x"].to_numpy(), placed[:, 0])
         assert written["name"].to_pylist() == ["x"] * 20
@@ -51,8 +52,8 @@ class TestFiles:
         source = f"file://{tmp_path}/part.npy"
         assert files.expand(f"file://{tmp_path}/*.npy") == [source]
         assert np.array_equal(files.read_values(source, Wanted(), 0).values, values)
-        placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
-        files.write_part(placed, source, Wanted(), f"file://{tmp_path}/map.parquet", (64, 64), {})
+        placed, screen = random.uniform(0, 64, (20, 2)).astype(np.float32), Screen((0, 0), (1, 1), (64, 64))
+        files.write_part(placed, source, Wanted(), f"file://{tmp_path}/map.parquet", screen, {})
         assert len(pq.read_table(tmp_path / "map.parquet")) == 20
 
     def test_a_sparse_matrix_is_refused(self, tmp_path):

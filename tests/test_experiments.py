@@ -1,6 +1,7 @@
 """The paper's experiments: its trees, the cells and what is kept of them, the tables, the report."""
 
 import json
+import os
 import re
 import shutil
 
@@ -37,7 +38,14 @@ def core_tree(variant, positions, screen, theta):
     return tree.pixel_tree(positions, *sides, theta, "cell", push, 1), push
 
 
+needs_compiler = pytest.mark.skipif(
+    literal_tree.find_compiler() is None and "PIXELSNE_CI" not in os.environ,
+    reason="no C++ compiler on this machine: the paper's own trees are compiled where they are needed",
+)
+
+
 class TestLiteralTrees:
+    @needs_compiler
     @pytest.mark.parametrize("variant", VARIANTS, ids=str)
     @pytest.mark.parametrize("theta", [0.0, 0.5])
     def test_as_the_core_has_it(self, random, variant, theta):
@@ -48,6 +56,7 @@ class TestLiteralTrees:
         assert normalizer == pytest.approx(expected_normalizer, rel=1e-6)
         assert np.abs(push - expected).max() < 1e-4 * np.abs(expected).max()
 
+    @needs_compiler
     @pytest.mark.parametrize("variant", VARIANTS, ids=str)
     def test_any_screen_and_points_in_one_place(self, random, variant):
         positions = np.repeat(random.normal(0, 5, (50, 2)), 4, axis=0).astype(np.float32)
@@ -57,6 +66,7 @@ class TestLiteralTrees:
         assert normalizer == pytest.approx(expected_normalizer, rel=1e-5)
         assert np.abs(push - expected).max() < 1e-4 * np.abs(expected).max()
 
+    @needs_compiler
     @pytest.mark.parametrize("variant", VARIANTS, ids=str)
     def test_a_tree_forgets_the_last_map(self, random, variant):
         tree = LiteralTree(variant, (64, 64), 0.5)
@@ -247,6 +257,7 @@ def test_from_a_file_to_the_report_and_no_cell_twice(small):
     assert (cache / "quick" / "cells.jsonl").read_text(encoding="utf-8").splitlines() == cells
 
 
+@needs_compiler
 def test_trees_sizes_and_pictures(small):
     """Headlines beside the digits, so that all pictures have what they need."""
     folder, cache = small

@@ -3,6 +3,8 @@
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from scipy import sparse
@@ -70,12 +72,13 @@ def test_all_rows_or_a_sample():
 
 
 def test_score_says_how_many_rows_have_no_label(tmp_path, random):
-    numbers, labels = random.normal(size=(30, 2)), ["u", "v", ""] * 10
-    rows = [f"{a:.3f},{b:.3f},{label}" for (a, b), label in zip(numbers, labels, strict=True)]
-    (tmp_path / "data.csv").write_text("\n".join(["a,b,kind", *rows]))
+    numbers, kinds = random.normal(size=(30, 2)), ["u", "v", None] * 10
+    data, made = str(tmp_path / "data.parquet"), str(tmp_path / "map.parquet")
+    pq.write_table(pa.table({"a": numbers[:, 0], "b": numbers[:, 1], "kind": kinds}), data)
     run = CliRunner().invoke
-    data, made = str(tmp_path / "data.csv"), str(tmp_path / "map.parquet")
     assert run(main, ["embed", data, "-o", made, "--label", "kind", "--quiet"]).exit_code == 0
-    told = json.loads(run(main, ["score", data, made, "--label", "kind", "--json"]).stdout)
+    scored = run(main, ["score", data, made, "--label", "kind", "--json"])
+    told = json.loads(scored.stdout)
     assert told["rows_without_label"] == 10
     assert 0 <= told["knn_accuracy"][0] <= 1
+    assert scored.stderr.splitlines() == ["pixelsne: warning: perplexity=30 is too large for 30 points; using 9.66667"]

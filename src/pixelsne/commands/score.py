@@ -1,6 +1,7 @@
 """`pixelsne score`: how good a map is."""
 
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -42,8 +43,15 @@ def scores(near: Neighborhoods, counts: tuple[int, ...], labels: Any) -> dict[st
 
 
 def run(given: Given) -> None:
-    one = read_map(given["map_path"])
     talk = Talk()
+    with ExitStack() as stack:
+        talk.warnings_as_lines(stack)
+        result = judge_map(given, talk)
+    click.echo(json.dumps(result) if given["as_json"] else as_text(result))
+
+
+def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
+    one = read_map(given["map_path"])
     source = read_points(given["input_path"], wanted_of(given, one))
     if len(source) != len(one.placed):
         raise FileError(given["map_path"], f"has {len(one.placed):,} points, {source.path} {len(source):,} rows")
@@ -55,8 +63,7 @@ def run(given: Given) -> None:
     talk.say(f"neighbors of {len(rows):,} rows among {len(source):,}")
     labels = None if given["label"] is None or source.others is None else source.others.column(given["label"])
     scored = scores(Neighborhoods.of(source.values, one.placed, rows, max(counts), model), counts, labels)
-    result = {"rows": len(source), **scored, "kl_divergence": divergence(source, one, model)}
-    click.echo(json.dumps(result) if given["as_json"] else as_text(result))
+    return {"rows": len(source), **scored, "kl_divergence": divergence(source, one, model)}
 
 
 def wanted_of(given: Given, one: Map) -> Wanted:
