@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from pixelsne.choices import STARTS
 from pixelsne.commands.embed import Clock, make_model, wanted_of
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.talk import Talk
@@ -20,7 +21,6 @@ from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.replacing import left_behind
-from pixelsne.settings import STARTS
 
 Given = dict[str, Any]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from pixelsne.choices import CORE_METRICS
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
 from pixelsne.distributed.crew import Crew, workers_of
 from pixelsne.distributed.files import partitions_of_files
@@ -16,7 +17,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
 from pixelsne.repulsion import MOST_NODES
-from pixelsne.settings import CORE_METRICS, FEWEST_ROWS, Settings, check_settings, too_few
+from pixelsne.settings import FEWEST_ROWS, Settings, settings_of, too_few
 
 # A shard with fewer points than so many neighborhoods is not worth its messages.
 FEWEST_NEIGHBORHOODS = 10
@@ -114,7 +115,7 @@ def distributed_settings(model: PixelSNE) -> Settings:
         given = "a fitted model" if isinstance(model.init, PixelSNE) else "an array"
         raise ValueError(f"init={given} is not distributed; use 'pca' or 'random'")  # noqa: TRY004 - a wrong value
     seed = int(check_random_state(model.random_state).randint(2**31))
-    settings = check_settings(model.get_params(deep=False) | {"n_jobs": 1}, seed)
+    settings = settings_of(model, seed, n_jobs=1)
     if settings.metric not in CORE_METRICS:
         raise ValueError(f"metric={settings.metric!r} is not distributed; use 'euclidean' or 'cosine'")
     if settings.repulsion not in {"auto", "pixel-field"}:

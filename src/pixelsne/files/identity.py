@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from pixelsne import __version__
+from pixelsne.choices import STARTS
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import as_plain
-from pixelsne.settings import STARTS, Settings
+from pixelsne.settings import Settings
 
 ROWS_AT_ONCE = 65_536
 
