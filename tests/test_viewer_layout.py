@@ -302,3 +302,16 @@ def test_options_of_a_run_are_refused_for_a_finished_map(tmp_path):
     done = CliRunner().invoke(main, ["view", str(tmp_path / "map.parquet"), "--perplexity", "5"])
     assert done.exit_code == 2
     assert "--perplexity is for --live" in done.output
+
+
+def test_a_program_that_ends_during_a_run_ends_quietly():
+    program = (
+        "import numpy as np\n"
+        "from pixelsne import PixelSNE, viewer\n"
+        "points = np.random.default_rng(0).normal(size=(3000, 10))\n"
+        "view = viewer.watch(PixelSNE(max_iter=100_000, tol=0), points, open_browser=False)\n"
+        "import time; time.sleep(1.5)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""

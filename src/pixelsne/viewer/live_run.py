@@ -4,6 +4,7 @@ The run makes a frame only when somebody has read the last one. Nobody watching,
 costs nothing; whoever is slow sees fewer frames, the latest each time.
 """
 
+import atexit
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -83,6 +84,7 @@ class LiveRun:
         self._thread = threading.Thread(target=self._work, name="pixelsne-live", daemon=True)
 
     def start(self) -> None:
+        atexit.register(self.leave)  # a thread that is in the core when the interpreter ends would abort the process
         self._thread.start()
 
     # What pages ask for, from any thread.
@@ -119,6 +121,7 @@ class LiveRun:
         self._set(leaving=True)
         if self._thread.ident is not None:
             self._thread.join()
+        atexit.unregister(self.leave)
 
     def join(self) -> None:
         self._thread.join()
