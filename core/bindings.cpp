@@ -4,6 +4,9 @@
 #include "progress_token.hpp"
 
 NB_MODULE(_core, module) {
+    // A program may end while a page's server still holds a run: no leak of ours, and no business of its user's. Memory
+    // that grows is looked for by tests/stress/soak.py.
+    nb::set_leak_warnings(false);
     using namespace pixelsne;
     module.attr("instruction_set") = kernels().name;
     nb::exception<Cancelled>(module, "Cancelled");
