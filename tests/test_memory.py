@@ -157,7 +157,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
     [
         ({"perplexity": 500.0}, np.zeros((5000, 4), np.float32), "lower perplexity to"),
         ({"n_neighbors": 1500}, np.zeros((5000, 4), np.float32), "lower n_neighbors to"),
-        ({"metric": "precomputed"}, sparse.random_array((5000, 5000), density=0.2, format="csr"), "fewer entries"),
+        ({"metric": "precomputed"}, sparse.random(5000, 5000, 0.2, format="csr"), "fewer entries"),
     ],
 )
 def test_the_remedy_is_one_that_helps(changes, values, expected, monkeypatch):

@@ -89,4 +89,4 @@ def test_bad_arguments(call, words):
 
 def test_sparse_rows_are_refused_with_a_remedy():
     with pytest.raises(ValueError, match=r"X must be dense.*X\.toarray"):
-        quality.neighborhood_precision(sparse.eye_array(5, format="csr"), np.zeros((5, 2)), 2)
+        quality.neighborhood_precision(sparse.csr_array(np.eye(5)), np.zeros((5, 2)), 2)

@@ -12,6 +12,7 @@ from pixelsne.files.errors import FileError
 
 EXPRESSIONS = ("angry", "disgusted", "afraid", "happy", "sad", "surprised", "neutral")
 PIXELS = 48 * 48
+BRIGHTEST = 255
 USED = "Training"  # the paper's 28,709
 
 
@@ -57,12 +58,14 @@ def read_table(path: Path) -> tuple[Any, Any]:
 
 def read_pixels(path: Path, number: int, text: str | None) -> Any:
     try:
-        pixels = np.array((text or "").split(), dtype=np.uint8)
+        pixels = np.array((text or "").split(), dtype=np.int64)
     except (ValueError, OverflowError):
-        raise FileError(path, f"column pixels, row {number}: not all are numbers from 0 to 255") from None
+        pixels = np.array([-1])
+    if pixels.size and not 0 <= pixels.min() <= pixels.max() <= BRIGHTEST:
+        raise FileError(path, f"column pixels, row {number}: not all are numbers from 0 to {BRIGHTEST}")
     if len(pixels) != PIXELS:
         raise FileError(path, f"column pixels, row {number}: {len(pixels)} numbers where {PIXELS} are wanted")
-    return pixels
+    return pixels.astype(np.uint8)
 
 
 def read_label(path: Path, number: int, text: str | None) -> int:

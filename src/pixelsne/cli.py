@@ -48,7 +48,7 @@ def explain(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-class Resolution(click.ParamType[Any]):
+class Resolution(click.ParamType):  # type: ignore[type-arg]  # older ones take none
     name = "WIDTHxHEIGHT"
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
@@ -58,14 +58,14 @@ class Resolution(click.ParamType[Any]):
         return int(sides[0]) if len(sides) == 1 else (int(sides[0]), int(sides[1]))
 
 
-class Names(click.ParamType[Any]):
+class Names(click.ParamType):  # type: ignore[type-arg]  # older ones take none
     name = "NAME,NAME"
 
     def convert(self, value: Any, _param: Any, _context: Any) -> tuple[str, ...]:
         return tuple(name for name in str(value).split(",") if name)
 
 
-class Numbers(click.ParamType[Any]):
+class Numbers(click.ParamType):  # type: ignore[type-arg]  # older ones take none
     name = "NUMBER[,NUMBER]"
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
