@@ -147,15 +147,13 @@ inline void visit_row(const std::int64_t* offsets, const std::int32_t* columns, 
         visit(load(values + edge), x - other_x, y - other_y);
     }
     if (edge == last) return;
+    const int left = static_cast<int>(last - edge);
     std::int32_t rest[kLanes];
-    Floats weights = {};
     for (int lane = 0; lane < kLanes; ++lane) {
-        const bool real = edge + lane < last;
-        rest[lane] = real ? columns[edge + lane] : static_cast<std::int32_t>(row);
-        weights[lane] = real ? values[edge + lane] : 0.0f;
+        rest[lane] = lane < left ? columns[edge + lane] : static_cast<std::int32_t>(row);
     }
     gather_positions(positions, rest, other_x, other_y);
-    visit(weights, x - other_x, y - other_y);
+    visit(load_first(values + edge, left), x - other_x, y - other_y);
 }
 
 void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values, const float* positions,
@@ -196,12 +194,8 @@ double entropy(const float* values, std::size_t count, double* mass) {
         Floats logarithms = {};
         const std::size_t last = count < first + kVectorsAtOnce * kLanes ? count : first + kVectorsAtOnce * kLanes;
         for (std::size_t place = first; place < last; place += kLanes) {
-            Floats value = {};
-            if (place + kLanes <= last) {
-                value = load(values + place);
-            } else {
-                for (std::size_t lane = 0; place + lane < last; ++lane) value[lane] = values[place + lane];
-            }
+            const Floats value = place + kLanes <= last ? load(values + place)
+                                                        : load_first(values + place, static_cast<int>(last - place));
             logarithms += value * logarithm(value);  // of 0, some finite number
             *mass += sum(value);
         }

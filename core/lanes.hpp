@@ -20,6 +20,17 @@ inline Floats load(const float* source) {
     return values;
 }
 
+// The first of them, and 0 in the other lanes.
+inline Floats load_first(const float* source, int count) {
+#if defined(__AVX512F__)
+    return (Floats)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), source);
+#else
+    Floats values = {};
+    for (int lane = 0; lane < count; ++lane) values[lane] = source[lane];
+    return values;
+#endif
+}
+
 inline void store(float* target, Floats values) { __builtin_memcpy(target, &values, sizeof(values)); }
 
 // The values where the mask is set, 0 elsewhere.
@@ -118,20 +129,25 @@ inline Floats exponential(Floats powers) {
     return where(~tiny, series * scale);
 }
 
-// x and y of the positions (n, 2) that columns name, one to a lane.
+// x and y of the positions (n, 2) that columns name, one to a lane. Each position is one 8-byte load: the processors'
+// own gathers fetch x and y apart, and are slow on many of them.
 inline void gather_positions(const float* positions, const std::int32_t* columns, Floats& x, Floats& y) {
-#if defined(__AVX512F__)
-    const __m512i places = _mm512_loadu_si512(columns);
-    x = (Floats)_mm512_i32gather_ps(places, positions, 8);
-    y = (Floats)_mm512_i32gather_ps(places, positions + 1, 8);
-#elif defined(__AVX2__)
-    // Each position is one 8-byte load; the shuffle that parts x from y works on halves of a register,
-    // hence the order of the columns.
+#if defined(__AVX2__)
     const auto pair = [&](int lane) {
         double both;
         __builtin_memcpy(&both, positions + 2 * static_cast<std::size_t>(columns[lane]), sizeof(both));
         return both;
     };
+#endif
+#if defined(__AVX512F__)
+    // The shuffle that parts x from y works on quarters of a register, hence the order of the columns.
+    const __m512 first =
+        _mm512_castpd_ps(_mm512_setr_pd(pair(0), pair(1), pair(4), pair(5), pair(8), pair(9), pair(12), pair(13)));
+    const __m512 second =
+        _mm512_castpd_ps(_mm512_setr_pd(pair(2), pair(3), pair(6), pair(7), pair(10), pair(11), pair(14), pair(15)));
+    x = (Floats)_mm512_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0));
+    y = (Floats)_mm512_shuffle_ps(first, second, _MM_SHUFFLE(3, 1, 3, 1));
+#elif defined(__AVX2__)
     const __m256 first = _mm256_castpd_ps(_mm256_setr_pd(pair(0), pair(1), pair(4), pair(5)));
     const __m256 second = _mm256_castpd_ps(_mm256_setr_pd(pair(2), pair(3), pair(6), pair(7)));
     x = (Floats)_mm256_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0));
