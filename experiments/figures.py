@@ -37,7 +37,7 @@ COLORS = {
     "ours": "#d1382c",
 }
 MAP_SIDE = 480  # pixels of a map among others
-MAPS_SHOWN = ("t-sne", "bh-sne", "bh-sne-rp", "pixelsne-rp", "ours")
+MAP_COLUMNS = ("t-sne", "bh-sne", "pixelsne-rp", "ours")
 
 # Of the annotated map.
 LARGE_SIDE = 1100
@@ -140,19 +140,19 @@ def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
 
 
 def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
-    """A line for each data set, a column for each method; only if all maps that were made are still there."""
-    made = [cell for cell in plan.maps(scale, sizes) if cell.method in MAPS_SHOWN and kept.get(cell)]
-    files = {cell: kept.map_of(cell) for cell in made}
-    if not made or None in files.values():
-        return False
+    """A line for each data set, a column for each method; only if all of them are still there."""
+    made = [cell for cell in plan.maps(scale, sizes) if kept.get(cell)]
     lines = [chosen for data in paper.SETS if (chosen := shown_maps([cell for cell in made if cell.data == data]))]
-    columns = max(map(len, lines))
-    size = (3.4 * columns, 3.7 * len(lines))
-    figure, axes = plt.subplots(len(lines), columns, figsize=size, squeeze=False, layout="constrained")
+    files = {cell: kept.map_of(cell) for chosen in lines for cell in chosen.values()}
+    if not lines or None in files.values():
+        return False
+    columns = [name for name in MAP_COLUMNS if any(name in chosen for chosen in lines)]
+    size = (3.4 * len(columns), 3.7 * len(lines))
+    figure, axes = plt.subplots(len(lines), len(columns), figsize=size, squeeze=False, layout="constrained")
     for axis in axes.flat:
         axis.set_axis_off()
     for line, chosen in zip(axes, lines, strict=True):
-        for axis, cell in zip(line, chosen, strict=False):
+        for axis, cell in ((axis, chosen[name]) for axis, name in zip(line, columns, strict=True) if name in chosen):
             (result,) = kept.have([cell])
             axis.imshow(paint(cell, files[cell] or path, MAP_SIDE)[0], interpolation="none")
             title = f"{TITLES[cell.data]}, {METHODS[cell.method].title}\n{tables.duration(result['Total'])}"
@@ -161,10 +161,11 @@ def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
     return True
 
 
-def shown_maps(cells: list[Cell]) -> list[Cell]:
-    """BH-SNE on RP's affinities only where it has none of its own."""
-    own = any(cell.method == "bh-sne" for cell in cells)
-    return [cell for cell in cells if not (own and cell.method == "bh-sne-rp")]
+def shown_maps(cells: list[Cell]) -> dict[str, Cell]:
+    """By column; BH-SNE on RP's affinities only where it has none of its own."""
+    by_method = {cell.method: cell for cell in cells}
+    stand_in = {"bh-sne": by_method["bh-sne-rp"]} if "bh-sne-rp" in by_method else {}
+    return stand_in | {name: by_method[name] for name in MAP_COLUMNS if name in by_method}
 
 
 def draw_headlines(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:

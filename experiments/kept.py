@@ -2,12 +2,24 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Clock, machine
 from experiments.cells import Cell, Result, map_file, measure
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A line of the file."""
+
+    cell: Cell
+    result: Result
+    machine: dict[str, Any]
+
+    def where(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.machine.items() if name != "date")
 
 
 class Kept:
@@ -17,16 +29,23 @@ class Kept:
         self.path = path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         entries = [json.loads(line) for line in lines if line.endswith("}}")]  # others were cut off by a kill
-        self._results: dict[Cell, Result] = {Cell(**entry["cell"]): entry["result"] for entry in entries}
+        # In the order of the file: of a cell that was measured again, perhaps elsewhere, the last counts.
+        self.measured = [Measured(Cell(**entry["cell"]), entry["result"], entry["machine"]) for entry in entries]
+        self._last = {one.cell: one for one in self.measured}
         about = path.with_name("data.json")
         self.sets: dict[str, Any] = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
-        self.machines = {json.dumps(entry["machine"]): entry["machine"] for entry in entries}
 
     def get(self, cell: Cell) -> Result | None:
         """What was measured on the data that `sets` describes."""
-        result = self._results.get(cell)
-        known = self.sets.get(cell.data, {}).get("fingerprint")
-        return None if result is None or result["fingerprint"] != known else result
+        last = self._last.get(cell)
+        return last.result if last is not None and self.is_of_these_data(last) else None
+
+    def is_of_these_data(self, one: Measured) -> bool:
+        return bool(one.result["fingerprint"] == self.sets.get(one.cell.data, {}).get("fingerprint"))
+
+    def counted(self) -> list[Measured]:
+        """Each cell once."""
+        return [one for one in self._last.values() if self.is_of_these_data(one)]
 
     def have(self, cells: Iterable[Cell]) -> list[Result]:
         """Of those that are finished."""
@@ -59,11 +78,11 @@ class Kept:
         self.path.with_name("data.json").write_text(json.dumps(self.sets, indent=1) + "\n", encoding="utf-8")
 
     def add(self, cell: Cell, result: Result) -> None:
-        self._results[cell] = result
-        about = machine()
-        self.machines[json.dumps(about)] = about
+        one = Measured(cell, result, machine())
+        self.measured.append(one)
+        self._last[cell] = one
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        entry = {"cell": asdict(cell), "result": result, "machine": about}
+        entry = {"cell": asdict(cell), "result": result, "machine": one.machine}
         with self.path.open("a+b") as file:
             file.seek(max(0, file.tell() - 1))
             begin = "" if file.read() in {b"", b"\n"} else "\n"

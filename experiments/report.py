@@ -8,6 +8,7 @@ import numpy as np
 from benchmarks.measure import table
 from experiments import comments, figures, paper, plan, tables
 from experiments.kept import Kept, sizes_of
+from experiments.machines import machines
 from experiments.plan import FULL, Scale
 from experiments.tables import Sizes
 
@@ -71,13 +72,6 @@ def picture(path: Path, draw: object, kept: Kept, scale: Scale, sizes: Sizes) ->
     """Drawn anew where there is what it needs (maps are only in the cache); else as it was."""
     drawn = draw(path, kept, scale, sizes)  # type: ignore[operator]
     return f"![{path.stem}]({path.parent.name}/{path.name})" if drawn or path.exists() else ""
-
-
-def machines(kept: Kept) -> str:
-    told = {
-        ", ".join(f"{name} {value}" for name, value in one.items() if name != "date") for one in kept.machines.values()
-    }
-    return "Measured on: " + "; ".join(sorted(told)) + "." if told else ""
 
 
 def data_sets(kept: Kept, sizes: Sizes) -> str:

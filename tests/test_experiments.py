@@ -14,6 +14,7 @@ from experiments import figures, kept, literal_tree, paper, places, plan, report
 from experiments.cells import KINDS, Cell, measure
 from experiments.kept import Kept
 from experiments.literal_tree import VARIANTS, LiteralTree
+from experiments.machines import machines
 from experiments.methods import METHODS
 from pixelsne import _core
 from pixelsne.screen import Screen
@@ -167,6 +168,29 @@ class TestKept:
         assert one.get(self.CELLS[0]) is None
         assert one.get(self.CELLS[1]) == {"Total": 1.0, "fingerprint": "data"}
         assert "MemoryError: too large" in capsys.readouterr().out
+
+    def test_one_machine_is_one_sentence(self, tmp_path, monkeypatch):
+        assert machines(self.open(tmp_path)) == ""
+        monkeypatch.setattr(kept, "machine", lambda: {"date": "today", "processor": "old"})
+        self.open(tmp_path).add(self.CELLS[0], {"Total": 8.0, "fingerprint": "data"})
+        assert machines(self.open(tmp_path)) == "Measured on: processor old."
+
+    def test_of_several_machines_it_is_told_what_each_measured_and_how_they_compare(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(kept, "machine", lambda: {"processor": "old"})
+        one = self.open(tmp_path)
+        for cell in self.CELLS:
+            one.add(cell, {"Total": 8.0, "fingerprint": "data"})
+        monkeypatch.setattr(kept, "machine", lambda: {"processor": "new"})
+        one.add(self.CELLS[2], {"Total": 6.0, "fingerprint": "data"})
+        one.add(Cell("mnist", "ours", 64, n=50), {"Total": 1.0, "fingerprint": "data"})
+        *told, comparison = machines(self.open(tmp_path)).splitlines()
+        assert told == [
+            "Measured on several machines:",
+            "",
+            "- processor old: MNIST (ours (defaults)).",
+            "- processor new: MNIST (BH-SNE); MNIST, some of its rows.",
+        ]
+        assert comparison.startswith("- Of 1 runs made on both, the second machine's took 0.75 of the time of the")
 
 
 class TestTables:
