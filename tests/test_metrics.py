@@ -140,3 +140,16 @@ def test_a_graph_with_too_few_neighbors(values):
         quick(metric="precomputed", perplexity=30).fit(graph)
     with pytest.warns(UserWarning, match="the graph has 15 neighbors"):
         quick(metric="precomputed", perplexity=10).fit(graph)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4, 6, 12])
+@pytest.mark.parametrize("init", ["pca", "middles"])
+def test_a_graph_of_parts_without_links_among_each_other(parts, init, random):
+    """The slowest ways to walk such a graph are constant on its parts; a user's start may be, too."""
+    labels = np.arange(600) % parts
+    values = random.normal(size=(600, 20)) + 50 * random.normal(size=(parts, 20))[labels]
+    graph = kneighbors_graph(values, 30, mode="distance")
+    start = random.normal(size=(parts, 2))[labels] if init == "middles" else init
+    model = quick(metric="precomputed", init=start, max_iter=350).fit(graph)
+    assert quality.knn_accuracy(model.embedding_, labels, 10) == 1.0
+    assert model.kl_divergence_ < 1.02 * quick(n_pca=None, max_iter=350).fit(values).kl_divergence_

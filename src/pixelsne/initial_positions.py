@@ -26,6 +26,10 @@ MIDDLE = (16, 84)  # percentiles, two deviations apart if a distribution is norm
 SPECTRAL_VECTORS = 10
 SPECTRAL_ROUNDS = (15, 150)
 SPECTRAL_PRODUCTS = 2e10
+AXES = 2
+RESTING = 1e-8  # what a way that never mixes may lose in a step, by rounding
+
+PARTED = 1e-2  # of START_DEVIATION: nearer ones coincide
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,27 @@ def spectral_axes(affinities: Affinities, seed: int) -> AnyArray:
     affordable = int(SPECTRAL_PRODUCTS / max(1, matrix.nnz * basis.shape[1]))
     for _ in range(min(max(affordable, SPECTRAL_ROUNDS[0]), SPECTRAL_ROUNDS[1])):
         basis = np.linalg.qr(walk(basis))[0]
-    slowest = np.linalg.eigh(basis.T @ walk(basis))[1][:, ::-1][:, 1:3]
-    axes: AnyArray = basis @ slowest / roots[:, None]
+    speeds, ways = np.linalg.eigh(basis.T @ walk(basis))
+    axes: AnyArray = basis @ two_of(speeds[::-1], ways[:, ::-1], seed) / roots[:, None]
     return axes
+
+
+def two_of(speeds: AnyArray, ways: AnyArray, seed: int) -> AnyArray:
+    """The slowest but for resting. Parts without links among each other rest each by itself: ways that are equally
+    slow, of which two at random mixtures give every part a place of its own."""
+    resting = int(np.sum(speeds > 1 - RESTING))
+    if resting <= AXES:
+        return ways[:, 1 : 1 + AXES]
+    mixtures: AnyArray = ways[:, :resting] @ np.random.default_rng(seed).normal(size=(resting, AXES))
+    return mixtures
+
+
+def part_coinciding(start: Positions, seed: int) -> Positions:
+    """Points in one spot with all their neighbors feel nothing that could ever part them: they get noise."""
+    cells = np.rint(start / np.float32(PARTED * START_DEVIATION)).astype(np.int64)
+    _, groups, sizes = np.unique(cells[:, 0] * 2**32 + cells[:, 1], return_inverse=True, return_counts=True)
+    crowded = sizes[groups.ravel()] > 1
+    return np.where(crowded[:, None], start + PARTED * noise_positions(len(start), seed), start).astype(np.float32)
 
 
 def initial_positions(points: AnyArray, init: str | AnyArray, seed: int) -> Positions:

@@ -15,7 +15,7 @@ from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
 from pixelsne.arrays import Positions
 from pixelsne.descent import Descent, PhaseName, Snapshot, State, StoppedBy, kl_divergence
 from pixelsne.embedding import Embedding
-from pixelsne.initial_positions import initial_positions, spectral_axes
+from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, workload
 from pixelsne.neighbors import Neighbors
 from pixelsne.repulsion import best_normalizer
@@ -129,12 +129,13 @@ class Run:
     def _start(self, prepared: Prepared) -> Positions:
         """In the order of the affinities."""
         init, seed, affinities = self.settings.init, self.settings.seed, prepared.affinities
-        if not isinstance(init, str) or init == "random":
-            axes: Any = np.empty((len(affinities), 1))
+        axes: Any = prepared.space.axes() if isinstance(init, str) and init == "pca" else np.empty((len(affinities), 1))
+        if axes is None:
+            start = part_coinciding(initial_positions(spectral_axes(affinities, seed), init, seed), seed)
+        elif isinstance(init, str):
+            start = initial_positions(axes, init, seed)  # equal rows of X begin in one place, and stay
         else:
-            axes = prepared.space.axes()
-            axes = spectral_axes(affinities, seed) if axes is None else axes
-        start = initial_positions(axes, init, seed)
+            start = part_coinciding(initial_positions(axes, init, seed), seed)
         return start if prepared.order is None else start[prepared.order]
 
     def _enter_space(self) -> Generator[Snapshot, None, Space]:
