@@ -91,5 +91,4 @@ CUT = """\
 - t-SNE beyond 30,000 points, as in the paper, and all but one of its repetitions; one repetition of whatever has 200,000 points or more, and against n from 50,000 points on; two where the paper has five (time against n and r).
 - Time against n ends at 200,000 points, drawn from Yelp's stand-in, since only a part of NewsAgg could be had.
 - The paper's trees are measured for 100,000 points of Yelp's stand-in.
-- t-SNE on 20News, FacExp and NewsAgg, and BH-SNE on the affinities of PixelSNE-RP on Yelp's stand-in, an hour together, are still to be run.
 - What a table calls *not run* was left out for lack of time; `--no-limits` and the same commands measure all of it."""
