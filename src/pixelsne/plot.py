@@ -31,6 +31,7 @@ LARGEST_SIDE_DRAWN = 8192
 
 DOTS_PER_INCH = 100
 HEAD = 46  # pixels above, for the title
+HAIR = 1e-6  # of a pixel
 LONGEST_NAME = 28  # characters in the legend
 SMALLEST_TEXT, LARGEST_TEXT = 6.0, 12.0  # points
 
@@ -160,7 +161,8 @@ def frame(file: Any, image: Image, coloring: Coloring, look: Look, kind: str | N
     side = side_width(coloring, text)
     width, height = shown.shape[1] + side, shown.shape[0] + head
     figure: Any = Figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), DOTS_PER_INCH, facecolor=look.background)
-    axes = figure.add_axes((0, 0, shown.shape[1] / width, shown.shape[0] / height))
+    # A hair less, or older versions of Matplotlib round up and stretch the image by a pixel.
+    axes = figure.add_axes((0, 0, (shown.shape[1] - HAIR) / width, (shown.shape[0] - HAIR) / height))
     axes.imshow(shown, interpolation="none", aspect="auto")
     axes.set_axis_off()
     if look.title:
