@@ -1,6 +1,6 @@
 """All tests on a wheel in an empty environment where there is no compiler.
 
-    python release/check_wheel.py dist/pixelsne-*.whl [--python python3.13] [--simd baseline] [-- pytest's options]
+    python release/check_wheel.py [--python python3.13] [--simd baseline] dist/pixelsne-*.whl [-- pytest's options]
 
 The tests are those of this folder; what they import is the wheel. They run once for each instruction set of this
 machine, from the best to none.
