@@ -1,4 +1,7 @@
-"""Every map is judged in one way: KL over one and the same P, accuracy and precision over the same rows."""
+"""Every map is judged in one way.
+
+Near: KL over one and the same P, accuracy and precision over the same rows. Far: random triplets, class centers.
+"""
 
 from typing import Any
 
@@ -16,7 +19,8 @@ EXACT_NEIGHBORS_UP_TO = 100_000
 EXACT_NORMALIZER_UP_TO = 200_000  # half a minute
 SAMPLED_ROWS = 10_000
 VOTERS = 10
-NEIGHBORHOODS = (10, 30)
+NEIGHBORHOODS = (5, 10, 30, 100)
+FEWEST_CLASSES = 3  # whose centers can be compared
 ROWS_PER_BLOCK = 100  # of distances to all points
 
 
@@ -25,6 +29,7 @@ class Judge:
 
     def __init__(self, points: np.ndarray, labels: np.ndarray, perplexity: float, threads: int) -> None:
         self.threads = threads
+        self.points, self.labels = points, labels
         self.classes = np.unique(labels, return_inverse=True)[1]
         self.exact_neighbors = len(points) <= EXACT_NEIGHBORS_UP_TO
         self.exact_normalizer = len(points) <= EXACT_NORMALIZER_UP_TO
@@ -46,7 +51,18 @@ class Judge:
         divergence = {"KL": self._divergence(positions)} if with_kl else {}
         near = Neighborhoods(len(positions), self.rows, self.truth, nearest)
         shares = {f"precision {k}": near.precision(k) for k in NEIGHBORHOODS}
-        return {**divergence, f"{VOTERS}-NN accuracy": near.accuracy(VOTERS, self.classes), **shares}
+        return {
+            **divergence,
+            f"{VOTERS}-NN accuracy": near.accuracy(VOTERS, self.classes),
+            **shares,
+            **self._far(positions),
+        }
+
+    def _far(self, positions: np.ndarray) -> dict[str, float]:
+        far = {"triplets": quality.triplet_accuracy(self.points, positions)}
+        if self.classes.max() >= FEWEST_CLASSES - 1:
+            far["centers"] = quality.center_correlation(self.points, positions, self.labels)
+        return far
 
     def notes(self) -> str:
         """What the figures rest on."""
@@ -55,7 +71,8 @@ class Judge:
         rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
         return (
             f"KL over one and the same P (from {neighbors}) with {normalizer}. "
-            f"Accuracy and precision over {rows} rows, against exact neighbors."
+            f"Accuracy and precision over {rows} rows, against exact neighbors. Triplets: share of random ones whose "
+            "two distances have the same order; centers: rank correlation of the distances between class centers."
         )
 
     def _divergence(self, positions: np.ndarray) -> float:

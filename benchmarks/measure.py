@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 import pixelsne
+from shapes import SHAPES
 
 RESULTS = Path(__file__).parent / "results"
 Rows = list[dict[str, Any]]
@@ -75,7 +76,7 @@ def digits(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 
 
 # Data that need no file.
-SOURCES = {"clusters": clusters, "digits": digits}
+SOURCES = {"clusters": clusters, "digits": digits, **SHAPES}
 
 
 def load_source(source: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from pixelsne import PixelSNE, _core
 from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent, median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
-from pixelsne.schedule import automatic_rate, plan, skip_to_cooling
+from pixelsne.schedule import plan, skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -247,12 +247,20 @@ def test_the_schedule_as_planned():
     assert falling[0] == 12.0
     assert falling[-1] == 1.0
     np.testing.assert_allclose(falling[1:] / falling[:-1], 12 ** (-1 / 80))
-    assert all(pace.learning_rate == pytest.approx(70_000 / pace.exaggeration) for pace in paces[:340])
+    shares = np.array([pace.learning_rate * pace.exaggeration / 70_000 for pace in paces[:340]])
+    np.testing.assert_allclose(shares[:41], 0.25)
+    np.testing.assert_allclose(shares[41:121] / shares[40:120], 4 ** (1 / 80))
+    np.testing.assert_allclose(shares[120:], 1.0)
     assert {pace.momentum for pace in paces[:120]} == {0.8}
-    rising = [pace.momentum for pace in paces[120:]]
-    assert rising[0] == 0.9
-    assert rising[85] == pytest.approx(0.925)
-    assert {round(momentum, 6) for momentum in rising[170:220]} == {0.95}
+    assert {round(pace.momentum, 6) for pace in paces[120:340]} == {0.95}
+
+
+def test_the_rate_rises_as_slowly_where_exaggeration_ends_at_once():
+    paces = plan(make_settings(max_iter=350, early_exaggeration_iter=100), 48_000)
+    assert {pace.learning_rate for pace in paces[:100]} == {1_000.0}
+    assert paces[100].learning_rate == pytest.approx(12_000)
+    assert paces[140].learning_rate == pytest.approx(24_000)
+    assert paces[180].learning_rate == pytest.approx(48_000)
 
 
 def test_the_last_iterations_cool_down():
@@ -289,7 +297,6 @@ def test_what_the_user_sets_is_kept():
     assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[:60]} == {(12.0, 10, 0.7)}
     assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[60:]} == {(1.0, 20, 0.7)}
     assert len(plan(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
-    assert automatic_rate(10, 1.0) == 50.0
 
 
 def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):

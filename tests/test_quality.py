@@ -90,3 +90,54 @@ def test_bad_arguments(call, words):
 def test_sparse_rows_are_refused_with_a_remedy():
     with pytest.raises(ValueError, match=r"X must be dense.*X\.toarray"):
         quality.neighborhood_precision(sparse.csr_array(np.eye(5)), np.zeros((5, 2)), 2)
+
+
+def test_triplets_against_the_definition(random):
+    values, placed = random.normal(size=(40, 5)), random.normal(size=(40, 2))
+    true, shown = (np.sqrt(reference.squared_distances(rows)) for rows in (values, placed))
+    agreeing = [
+        (true[i, j] < true[i, k]) == (shown[i, j] < shown[i, k])
+        for i in range(40)
+        for j in range(40)
+        for k in range(j)
+        if i not in {j, k}
+    ]
+    measured = quality.triplet_accuracy(values, placed, per_point=2000)
+    assert measured == pytest.approx(np.mean(agreeing), abs=0.005)
+
+
+def test_triplets_of_maps_that_keep_turn_or_lose_all_distances(random):
+    points = random.normal(size=(500, 2))
+    assert quality.triplet_accuracy(points, points[:, ::-1] * -3) == 1.0
+    assert quality.triplet_accuracy(points, random.normal(size=(500, 2))) == pytest.approx(0.5, abs=0.05)
+    assert quality.triplet_accuracy(points, np.zeros((500, 2))) == 0.0
+    assert np.isnan(quality.triplet_accuracy(np.zeros((500, 2)), points))
+
+
+def test_triplets_of_one_seed_are_the_same(random):
+    values, placed = random.normal(size=(200, 3)), random.normal(size=(200, 2))
+    first, again, other = (quality.triplet_accuracy(values, placed, random_state=seed) for seed in (0, 0, 1))
+    assert first == again != other
+
+
+def test_center_correlation_against_the_definition(random):
+    values, placed, labels = random.normal(size=(300, 6)), random.normal(size=(300, 2)), random.integers(0, 7, 300)
+    distances = []
+    for rows in (values, placed):
+        centers = np.array([rows[labels == label].mean(axis=0) for label in range(7)])
+        distances.append(np.sqrt(reference.squared_distances(centers))[np.triu_indices(7, 1)])
+    expected = np.corrcoef(*(np.argsort(np.argsort(column)) for column in distances))[0, 1]
+    names = np.array([f"class {label}" for label in labels])
+    assert quality.center_correlation(values, placed, names) == pytest.approx(expected)
+
+
+def test_far_measures_say_what_is_wrong(random):
+    values, placed = random.normal(size=(20, 3)), random.normal(size=(20, 2))
+    with pytest.raises(ValueError, match="at least 3 classes, got 2"):
+        quality.center_correlation(values, placed, np.arange(20) % 2)
+    with pytest.raises(ValueError, match="labels must be one for each of the 20 points"):
+        quality.center_correlation(values, placed, np.arange(19))
+    with pytest.raises(ValueError, match="at least 3 rows"):
+        quality.triplet_accuracy(values[:2], placed[:2])
+    with pytest.raises(ValueError, match="per_point must be 1 or more, got 0"):
+        quality.triplet_accuracy(values, placed, per_point=0)

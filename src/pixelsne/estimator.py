@@ -70,10 +70,10 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
-        n / exaggeration, a tenth of it in the end, and at least 50.
+        n / (4 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that.
     momentum : "auto", float or (float, float), default="auto"
-        A pair is (early, late). "auto" is 0.8 early, rises from 0.9 to 0.95, and
-        falls to 0.7 during the last 60 iterations.
+        A pair is (early, late). "auto" is 0.8 early, then 0.95, and falls to 0.7 during the last
+        60 iterations.
     step_limit : float or None, default=5.0
         No point moves farther than this in one iteration, in embedding units.
     max_iter : int, default=350

@@ -1,6 +1,9 @@
-"""How good a map is.
+"""How good a map is, near and far.
 
-Distances are Euclidean; `pixelsne score` has the others. Every measure compares all pairs exactly. `k` may be a number
+Near: neighborhood precision, k-NN accuracy, KL divergence. Far: triplet accuracy and center correlation, which show
+whether groups lie beside the right groups. A map can be good at one and bad at the other.
+
+Distances are Euclidean; `pixelsne score` has the others. Near measures compare all pairs exactly. `k` may be a number
 or a sequence of numbers; of a sequence, results come in its order.
 
 >>> import numpy as np
@@ -19,6 +22,9 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
 
 from pixelsne import _core, descent
 from pixelsne.affinities import Affinities
@@ -28,12 +34,24 @@ from pixelsne.reduce import standardize
 from pixelsne.settings import check_count, check_threads, is_sequence
 from pixelsne.watched import finish, watched
 
-__all__ = ["kl_divergence", "knn_accuracy", "neighborhood_precision", "point_precision"]
+__all__ = [
+    "center_correlation",
+    "kl_divergence",
+    "knn_accuracy",
+    "neighborhood_precision",
+    "point_precision",
+    "triplet_accuracy",
+]
 
 Float64s = NDArray[np.float64]
 
 # Votes are counted for blocks of rows, about this many comparisons at a time.
 COMPARISONS_PER_BLOCK = 10_000_000
+
+# Triplets are compared in blocks of about this many numbers.
+NUMBERS_PER_BLOCK = 1_000_000
+
+FEWEST_FOR_A_TRIPLET = 3
 
 
 def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
@@ -125,6 +143,62 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int
     nearest = _nearest(placed, max(counts), n_jobs)
     scores = np.array([np.mean(vote(classes[nearest[:, :count]]) == classes) for count in counts])
     return scores if is_sequence(k) else float(scores[0])
+
+
+def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Float64s:
+    """(pairs): between the rows of two lists of indices."""
+    squares = np.empty(len(first))
+    step = max(1, NUMBERS_PER_BLOCK // rows.shape[1])
+    for begin in range(0, len(first), step):
+        block = slice(begin, begin + step)
+        difference = rows[first[block]].astype(np.float64) - rows[second[block]]
+        squares[block] = np.einsum("ij,ij->i", difference, difference)
+    return squares
+
+
+def triplet_accuracy(X: ArrayLike, embedding: ArrayLike, *, per_point: int = 5, random_state: int = 0) -> float:
+    """The share of random triplets (i, j, k) that agree in X and on the map on which of j and k is nearer to i.
+
+    Every point is i in `per_point` triplets. 0.5 is chance, 1 a map on which all distances keep their order. Triplets
+    with two equal distances in X are left out.
+    """
+    values = _rows("X", X)
+    placed = _rows("embedding", embedding, len(values))
+    n = len(values)
+    if n < FEWEST_FOR_A_TRIPLET:
+        raise ValueError(f"X must have at least {FEWEST_FOR_A_TRIPLET} rows to form triplets, got {n}")
+    points = np.repeat(np.arange(n), check_count("per_point", per_point, 1))
+    # Two of the n - 1 other points, both different: steps around the circle of all points.
+    random = np.random.default_rng(random_state)
+    first, second = random.integers(1, n, len(points)), random.integers(1, n - 1, len(points))
+    second += second >= first
+    pairs = [(points, (points + step) % n) for step in (first, second)]
+    true, shown = (np.subtract(*(squared_distances(rows, *pair) for pair in pairs)) for rows in (values, placed))
+    differs = true != 0
+    return float(np.mean(np.sign(true[differs]) == np.sign(shown[differs]))) if differs.any() else float("nan")
+
+
+def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) -> float:
+    """Spearman's rank correlation of the distances between class centers, in X and on the map.
+
+    1 means that classes far apart in X are far apart on the map, too; it needs at least three classes.
+    """
+    values = _rows("X", X)
+    placed = _rows("embedding", embedding, len(values))
+    classes = np.unique(np.asarray(labels), return_inverse=True)[1]
+    if classes.shape != (len(placed),):
+        raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
+    if classes.max() < FEWEST_FOR_A_TRIPLET - 1:
+        raise ValueError(f"labels must name at least {FEWEST_FOR_A_TRIPLET} classes, got {classes.max() + 1}")
+    true, shown = (pdist(class_centers(rows, classes)) for rows in (values, placed))
+    return float(spearmanr(true, shown).statistic)
+
+
+def class_centers(rows: AnyArray, classes: NDArray[np.intp]) -> Float64s:
+    """(classes, columns): the mean row of each class."""
+    members = sparse.csr_array((np.ones(len(rows)), (classes, np.arange(len(rows)))))
+    centers: Float64s = (members @ rows) / np.bincount(classes)[:, None]
+    return centers
 
 
 def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int | None = -1) -> float:

@@ -1,10 +1,10 @@
-"""The pace of every iteration: exaggeration, momentum, rate.
+"""The schedule: exaggeration, momentum and learning rate of every iteration.
 
-Left to itself the schedule needs 350 iterations for the map that the usual 1,000 give. Exaggeration falls step
-by step instead of at once, the rate is n / exaggeration, and momentum rises while the map spreads. At such a pace
-points do not come to rest: they swing about their places, farther than their neighbors are away where points are
-many. So the last iterations cool down.
-benchmarks/schedule.py is the search that led here.
+350 iterations give the map that the usual 1,000 give. Exaggeration falls step by step instead of ending at once, and
+the rate rises meanwhile from a quarter of n / exaggeration to all of it. A higher rate during full exaggeration is
+unstable: it tears apart the arrangement that the start has, which neither KL nor neighborhood precision shows
+(benchmarks/schedule.py does). Points do not come to rest at the full rate and momentum: they swing about their
+positions, farther than their neighbors are away where points are many. So the last iterations cool down.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,20 +13,23 @@ from typing import Literal
 
 from pixelsne.settings import Settings
 
-# Of 350 iterations: full exaggeration, its fall to the late value, the rise of momentum, and cooling. A shorter
-# run shortens all four alike; a longer one stays at the highest pace in between.
+# Of 350 iterations: full exaggeration, its fall to the late value while the rate rises, and cooling. A shorter run
+# shortens all three alike; a longer one stays at the full rate in between.
 USUAL_ITERATIONS = 350
 EARLY_ITERATIONS = 40
 FALLING_ITERATIONS = 80
-RISING_ITERATIONS = 170
 COOLING_ITERATIONS = 60
 
 EARLY_MOMENTUM = 0.8
-LATE_MOMENTUM = (0.9, 0.95)  # rising
+LATE_MOMENTUM = 0.95
 COOL_MOMENTUM = 0.7
 
+# The early rate as a share of n / exaggeration. Where points lie close together, the attraction's second derivatives
+# reach 8 exaggeration / n (a normalized Laplacian, whose eigenvalues end at 2, times the gradient's factor 4).
+# Descent with momentum m is stable up to a rate of 2 (1 + m) divided by that: a share of 0.45, less what gains and
+# points with many links add.
+EARLY_RATE = 0.25
 COOL_RATE = 0.1  # of the rate before
-SMALLEST_AUTOMATIC_RATE = 50.0
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,14 @@ class Pace:
     cools: bool = False  # one of the last iterations, in which the map comes to rest
 
 
-def automatic_rate(n: int, exaggeration: float, share: float = 1.0) -> float:
+def automatic_rate(n: int, exaggeration: float, share: float) -> float:
     """Proportional to n, since affinities shrink with n, and against exaggeration, which grows them."""
-    return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
+    return share * n / exaggeration
+
+
+def risen(step: int, max_iter: int) -> float:
+    """The rate's share of n / exaggeration, `step` iterations after the end of full exaggeration."""
+    return EARLY_RATE ** max(0.0, 1.0 - max(0, step) / part_of(FALLING_ITERATIONS, max_iter))
 
 
 def part_of(iterations: int, max_iter: int) -> float:
@@ -67,34 +75,35 @@ def cooled(left: int, max_iter: int) -> float:
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
-def late_momentum(step: int, left: int, max_iter: int) -> float:
-    first, last = LATE_MOMENTUM
-    risen = first + (last - first) * min(1.0, step / part_of(RISING_ITERATIONS, max_iter))
-    return risen + (COOL_MOMENTUM - risen) * cooled(left, max_iter)
-
-
 def plan_early(settings: Settings, n: int) -> list[Pace]:
     steady, fall = early_lengths(settings)
     exaggerations = [settings.early_exaggeration] * steady
     exaggerations += falling(settings.early_exaggeration, settings.exaggeration, fall)
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
     rate = settings.learning_rate[0]
-    return [Pace("early", value, momentum, rate or automatic_rate(n, value)) for value in exaggerations]
+    return [
+        Pace("early", value, momentum, rate or automatic_rate(n, value, risen(step - steady, settings.max_iter)))
+        for step, value in enumerate(exaggerations)
+    ]
 
 
 def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
-    max_iter, exaggeration = settings.max_iter, settings.exaggeration
-    momentum = late_momentum(step, left, max_iter) if settings.momentum is None else settings.momentum[1]
-    rate = settings.learning_rate[1] or automatic_rate(n, exaggeration, COOL_RATE ** cooled(left, max_iter))
+    """step: iterations since full exaggeration; left: iterations to go, this one included."""
+    cold = cooled(left, settings.max_iter)
+    momentum = LATE_MOMENTUM + (COOL_MOMENTUM - LATE_MOMENTUM) * cold
+    share = risen(step, settings.max_iter) * COOL_RATE**cold
+    rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, share)
     automatic = settings.momentum is None or settings.learning_rate[1] is None
-    return Pace("late", exaggeration, momentum, rate, cools=automatic and cooled(left, max_iter) > 0)
+    momentum = momentum if settings.momentum is None else settings.momentum[1]
+    return Pace("late", settings.exaggeration, momentum, rate, cools=automatic and cold > 0)
 
 
 def plan(settings: Settings, n: int) -> list[Pace]:
     """One pace for each iteration."""
     early = plan_early(settings, n)
-    late = settings.max_iter - len(early)
-    return early + [plan_late(settings, n, step, late - step) for step in range(late)]
+    steady = early_lengths(settings)[0]
+    late = range(len(early), settings.max_iter)
+    return early + [plan_late(settings, n, step - steady, settings.max_iter - step) for step in late]
 
 
 def skip_to_cooling(paces: Sequence[Pace], done: int, moved: float | None, tol: float) -> int | None:
