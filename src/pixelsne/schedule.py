@@ -50,7 +50,7 @@ def automatic_rate(n: int, exaggeration: float, share: float) -> float:
 
 def risen(step: int, max_iter: int) -> float:
     """The rate's share of n / exaggeration, `step` iterations after the end of full exaggeration."""
-    return EARLY_RATE ** max(0.0, 1.0 - max(0, step) / part_of(FALLING_ITERATIONS, max_iter))
+    return float(EARLY_RATE ** max(0.0, 1.0 - max(0, step) / part_of(FALLING_ITERATIONS, max_iter)))
 
 
 def part_of(iterations: int, max_iter: int) -> float:
