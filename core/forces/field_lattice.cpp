@@ -79,12 +79,17 @@ bool has_small_factors(std::size_t number) {
     return number == 1;
 }
 
-FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes) {
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes, bool crowded) {
     double spans[2];
     for (int axis = 0; axis < 2; ++axis) spans[axis] = span_of(bounds.low[axis], bounds.high[axis]);
     FieldLattice lattice;
+    const double span = std::max(spans[0], spans[1]);
     lattice.spacing = choose_spacing(spans, points, most_nodes);
-    lattice.differences = std::max(spans[0], spans[1]) < kSpanOfDifferences;
+    if (crowded) {
+        const bool fits = nodes_for(span, kFineSpacing) <= most_nodes;
+        lattice.spacing = std::min(lattice.spacing, fits ? kFineSpacing : spacing_for(span, most_nodes));
+    }
+    lattice.differences = span < kSpanOfDifferences;
     for (int axis = 0; axis < 2; ++axis) {
         lattice.nodes[axis] = std::min(most_nodes, nodes_for(spans[axis], lattice.spacing));
         const double center = (static_cast<double>(bounds.low[axis]) + bounds.high[axis]) / 2;

@@ -151,6 +151,26 @@ void LatticePoints::deposit(int threads, Nodes& nodes) {
     });
 }
 
+// What points read of their own deposit, before it is convolved, is the sum of the squares of the nodes.
+double LatticePoints::crowding(const Nodes& nodes, int threads) {
+    const std::size_t width = stride();
+    sums_.resize(bands());
+    run_chunks(bands(), threads, [&](std::size_t band) {
+        const std::size_t last_row = std::min((band + 1) * kBandRows, lattice_.nodes[1]);
+        float lanes[kRowPadding] = {};  // side by side, so that the compiler makes vectors of them; divides the stride
+        const float* const end = nodes.data() + last_row * width;
+        for (const float* node = nodes.data() + band * kBandRows * width; node != end; node += kRowPadding) {
+            for (std::size_t lane = 0; lane < kRowPadding; ++lane) lanes[lane] += node[lane] * node[lane];
+        }
+        double total = 0.0;
+        for (const float lane : lanes) total += static_cast<double>(lane);
+        sums_[band] = total;
+    });
+    double total = 0.0;
+    for (const double sum : sums_) total += sum;
+    return total / static_cast<double>(std::max<std::size_t>(1, inside()));
+}
+
 double LatticePoints::read(const Nodes& nodes, int threads, ArrayView<float> push) {
     const auto slope = static_cast<float>(-0.5 / lattice_.spacing);
     sums_.resize(units_.size());

@@ -27,6 +27,10 @@ public:
     // Replaces the nodes by the weights of all points.
     void deposit(int threads, Nodes& nodes);
 
+    // How crowded the points are: the mean over them of the mass at the nodes they touch, by the deposited nodes. A
+    // point by itself has 0.15, one that shares its spot with m others m + 1 times as much.
+    double crowding(const Nodes& nodes, int threads);
+
     // push (n, 2), written for the points inside: -1/2 the gradient of what the nodes interpolate, in embedding units.
     // Returns the sum of its values.
     double read(const Nodes& nodes, int threads, ArrayView<float> push);

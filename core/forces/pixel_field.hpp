@@ -40,7 +40,9 @@ public:
 private:
     Bounds choose_box(Positions positions, std::size_t most_nodes, int threads);
     bool outgrown(std::size_t n) const;
-    double repulsion_by_field(Positions positions, const Bounds& box, int threads, ArrayView<float> push);
+    bool is_crowded(int threads);
+    double repulsion_by_field(Positions positions, const Bounds& box, std::size_t most_nodes, int threads,
+                              ArrayView<float> push);
 
     bool may_be_sparse_;
     bool used_tree_ = false;

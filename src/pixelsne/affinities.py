@@ -47,6 +47,12 @@ def calibrate(
     return Conditional(neighbors.indices, values)
 
 
+def weigh(conditional: Conditional, weights: NDArray[np.int64]) -> Conditional:
+    """Kernels of points that each stand for several, scaled so that P still sums to 1."""
+    shares = (weights * (len(weights) / weights.sum())).astype(np.float32)
+    return Conditional(conditional.indices, conditional.values * shares[:, None])
+
+
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
     """Stage 3b: P = (C + C^T) / 2n."""
     joint = _core.joint_affinities(conditional.indices, conditional.values, token or _core.ProgressToken(), threads)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Placed, Positions
-from pixelsne.repulsion import choose_repulsion
+from pixelsne.duplicates import Duplicates, WeightedPoints
+from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import Pace, plan, skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
@@ -103,16 +104,33 @@ def median_move(before: Placed, after: Placed) -> float:
     return float(np.median(np.hypot(moves[:, 0], moves[:, 1])))
 
 
+def log_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> float:
+    """What weights add to the logarithm of Q, over P: q_ij is w_i w_j / (1 + d2), normalized."""
+    if weights is None:
+        return 0.0
+    rows = np.repeat(np.log(weights), np.diff(affinities.offsets))
+    return 2.0 * float(np.dot(rows, affinities.values))
+
+
 class Descent:
     """One descent. Iterating it moves the map; between two iterations everything is consistent."""
 
     def __init__(
-        self, affinities: Affinities, positions: Positions, settings: Settings, order: NDArray[np.int32] | None = None
+        self,
+        affinities: Affinities,
+        positions: Positions,
+        settings: Settings,
+        order: NDArray[np.int32] | None = None,
+        duplicates: Duplicates | None = None,
     ) -> None:
         self.settings = settings
         self.positions = positions
-        self.paces = plan(settings, len(positions))
-        self.order = order  # the input row at each place, where these differ
+        self.order = order  # the (distinct) input row at each place, where these differ
+        self.duplicates = duplicates
+        self._weights = self._weights_in_order()
+        self._weighted = None if self._weights is None else WeightedPoints(self._weights)
+        n = len(positions) if self._weighted is None else len(self._weighted)
+        self.paces = plan(settings, n)
         self.iteration = 0
         self._next = 0  # of the paces
         self.normalizer = math.inf  # of the last iteration
@@ -120,7 +138,9 @@ class Descent:
         self.history = History()
         self.attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
         self.screen = self._screen(_core.bounds(positions, settings.threads))
-        self._repel = choose_repulsion(settings, len(positions))
+        self._log_weights = log_weights(affinities, self._weights)
+        repel = choose_repulsion(settings, n)
+        self._repel = repel if self._weighted is None else self._weighted.lift(repel)
         self._velocity = np.zeros_like(positions)
         self._gains = np.ones_like(positions)
         self._pull = np.empty_like(positions)
@@ -146,6 +166,8 @@ class Descent:
         threads = self.settings.threads
         normalizer = max(self._repel(self.positions, self.screen, self._push), SMALLEST_NORMALIZER)
         self.attraction.forces(self.positions, self._pull, threads)
+        if self._weights is not None:
+            self._pull /= self._weights[:, None]  # of one of the points that each stands for, as the push is
         bounds = _core.step(
             self.positions,
             self._velocity,
@@ -172,7 +194,7 @@ class Descent:
         if self.iteration % ITERATIONS_BETWEEN_LOOKS != 0:
             return None, None
         # Z belongs to the positions before the step, a fiftieth of a look ago: close enough to watch.
-        kl = kl_divergence(self.attraction, self.positions, self.normalizer, self.settings.threads)
+        kl = self.divergence()
         placed = self.screen.place(self.positions[self._sampled])
         moved = median_move(self._last_look, placed)
         self._last_look = placed
@@ -209,10 +231,37 @@ class Descent:
         self._last_look = state.last_look
         self.screen = self._screen(_core.bounds(self.positions, self.settings.threads))
 
-    def map(self) -> Positions:
-        """A copy of the positions in the order of the input."""
+    def divergence(self) -> float:
+        """KL, by the normalizer of the last iteration."""
+        kl = kl_divergence(self.attraction, self.positions, self.normalizer, self.settings.threads)
+        return kl - self._log_weights
+
+    def final_divergence(self) -> float:
+        """KL, by the best normalizer there is."""
+        weighted, positions = self._weighted, self.positions
+        if weighted is None:
+            self.normalizer = best_normalizer(positions, self.settings.threads)
+        else:
+            self.normalizer = weighted.normalizer(best_normalizer(weighted.repeat(positions), self.settings.threads))
+        return self.divergence()
+
+    def _weights_in_order(self) -> NDArray[np.int64] | None:
+        if self.duplicates is None:
+            return None
+        return self.duplicates.weights if self.order is None else self.duplicates.weights[self.order]
+
+    def _unsorted(self) -> Positions:
+        """A copy of the positions, (distinct) rows in the order of the input."""
         if self.order is None:
             return self.positions.copy()
         unsorted = np.empty_like(self.positions)
         unsorted[self.order] = self.positions
         return unsorted
+
+    def map(self) -> Positions:
+        """A copy of the positions in the order of the input; equal rows that were merged are in one position."""
+        return self._unsorted() if self.duplicates is None else self._unsorted()[self.duplicates.group]
+
+    def final_map(self) -> Positions:
+        """The same, with equal rows spread around their common position."""
+        return self._unsorted() if self.duplicates is None else self.duplicates.spread(self._unsorted())

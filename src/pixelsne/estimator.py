@@ -60,6 +60,9 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     n_pca : int or None, default=50
         Input with more columns is first reduced to this many principal components; None = never.
         For "euclidean" and "cosine".
+    duplicates : {"merge", "keep"}, default="merge"
+        Whether equal rows become one point while the map is made, and are spread around it afterwards. Not for
+        metric="precomputed" and "affinities".
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
         The start. A fitted model places the points on its map first, so that maps of growing data stay
         comparable. Where there are no coordinates, "pca" takes the main axes of the affinities.
@@ -70,7 +73,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
-        n / (4 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that.
+        n / (4 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that; at least 10.
     momentum : "auto", float or (float, float), default="auto"
         A pair is (early, late). "auto" is 0.8 early, then 0.95, and falls to 0.7 during the last
         60 iterations.
@@ -136,6 +139,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         aspect: str = "fill",
         metric: str = "euclidean",
         n_pca: int | None = 50,
+        duplicates: str = "merge",
         init: "str | ArrayLike | PixelSNE" = "pca",
         early_exaggeration: float = 12.0,
         early_exaggeration_iter: int | str = "auto",
@@ -160,6 +164,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.aspect = aspect
         self.metric = metric
         self.n_pca = n_pca
+        self.duplicates = duplicates
         self.init = init
         self.early_exaggeration = early_exaggeration
         self.early_exaggeration_iter = early_exaggeration_iter

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne import _core
-from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
+from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
 from pixelsne.arrays import Positions
-from pixelsne.descent import Descent, PhaseName, Snapshot, State, StoppedBy, kl_divergence
+from pixelsne.descent import Descent, PhaseName, Snapshot, State, StoppedBy
+from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
 from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, workload
 from pixelsne.neighbors import Neighbors
-from pixelsne.repulsion import best_normalizer
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 from pixelsne.spaces import GivenAffinities, Space, enter_space
@@ -28,13 +28,13 @@ Result = TypeVar("Result")
 Order = NDArray[np.int32] | None
 
 
-def fitting_perplexity(settings: Settings, n: int) -> tuple[float, ...]:
+def fitting_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
     """The perplexities n points can carry; lowers them with one warning where they are too large."""
     largest = max(1.0, (n - 1) / 3)
-    if max(settings.perplexity) > largest:
-        given = ", ".join(f"{perplexity:g}" for perplexity in settings.perplexity)
-        warnings.warn(f"perplexity={given} is too large for {n} points; using {largest:g}", UserWarning, stacklevel=5)
-    return tuple(min(perplexity, largest) for perplexity in settings.perplexity)
+    if max(perplexities) > largest:
+        given = ", ".join(f"{perplexity:g}" for perplexity in perplexities)
+        warnings.warn(f"perplexity={given} is too large for {n} {points}; using {largest:g}", UserWarning, stacklevel=5)
+    return tuple(min(perplexity, largest) for perplexity in perplexities)
 
 
 def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) -> int:
@@ -70,13 +70,14 @@ class Prepared:
 
     space: Space
     affinities: Affinities
-    order: Order  # the input row at each place of the affinities, where these differ
+    order: Order  # the (distinct) input row at each place of the affinities, where these differ
+    duplicates: Duplicates | None = None  # None: every row of the input is a point of its own
 
-    def kl_divergence(self, positions: Positions, threads: int) -> float:
+    def kl_divergence(self, positions: Positions, settings: Settings) -> float:
         """Of a map in the order of the input, embedding units."""
-        in_order = positions if self.order is None else positions[self.order]
-        attraction = _core.Attraction(self.affinities.offsets, self.affinities.columns, self.affinities.values)
-        return kl_divergence(attraction, in_order, best_normalizer(in_order, threads), threads)
+        distinct = positions if self.duplicates is None else self.duplicates.centers(positions)
+        in_order = distinct if self.order is None else distinct[self.order]
+        return Descent(self.affinities, in_order, settings, self.order, self.duplicates).final_divergence()
 
 
 class Run:
@@ -85,7 +86,7 @@ class Run:
     def __init__(self, values: Any, settings: Settings) -> None:
         n = values.shape[0]
         self.settings = settings
-        self.perplexity = fitting_perplexity(settings, n)
+        self.perplexity = fitting_perplexity(settings.perplexity, n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
         self.workload: Workload = workload(values, settings, self.neighbor_count)
         self.timings: dict[str, float] = {}  # of stages that are over
@@ -99,8 +100,7 @@ class Run:
         """Runs all stages that are left."""
         if self.prepared is None or self.descent is None:
             self.prepared = prepared = yield from self.prepare()
-            start = self._start(prepared)
-            self.descent = Descent(prepared.affinities, start, self.settings, prepared.order)
+            self.descent = self._descent(prepared, self._start(prepared))
         with self._timed("descent"):
             yield from self.descent
 
@@ -108,34 +108,57 @@ class Run:
         """The stages before the descent."""
         check_memory(self.workload)
         space = yield from self._enter_space()
-        affinities, order = yield from self._affinities(space)
-        return Prepared(space, affinities, order)
+        distinct, duplicates = space, None
+        if self.settings.duplicates == "merge":
+            distinct, duplicates = space.distinct(int(max(self.perplexity)))
+        if duplicates is not None:
+            self._count_distinct(len(duplicates.weights))
+        affinities, order = yield from self._affinities(distinct, duplicates)
+        return Prepared(space, affinities, order, duplicates)
+
+    def _count_distinct(self, distinct: int) -> None:
+        """Perplexity and neighbors for so many distinct rows."""
+        self.perplexity = fitting_perplexity(self.perplexity, distinct, "distinct rows")
+        self.neighbor_count = neighbor_count(self.settings, self.perplexity, distinct)
 
     def resume(self, prepared: Prepared, state: State) -> None:
         """Skips to where another run with the same values and settings was."""
-        descent = Descent(prepared.affinities, state.positions, self.settings, prepared.order)
+        descent = self._descent(prepared, state.positions)
         descent.resume(state)
+        if prepared.duplicates is not None:
+            self._count_distinct(len(prepared.duplicates.weights))
         self._values, self.prepared, self.descent = None, prepared, descent
 
-    def _affinities(self, space: Space) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
+    def _descent(self, prepared: Prepared, positions: Positions) -> Descent:
+        return Descent(prepared.affinities, positions, self.settings, prepared.order, prepared.duplicates)
+
+    def _affinities(
+        self, space: Space, duplicates: Duplicates | None
+    ) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
         if isinstance(space, GivenAffinities) and space.affinities is not None:
             return space.affinities, None
         neighbors = yield from self._find_neighbors(space)
         order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
         del neighbors  # half of it, the distances, is not needed any more
+        if duplicates is not None:
+            conditional = weigh(conditional, duplicates.weights if order is None else duplicates.weights[order])
         return (yield from self._symmetrize(conditional)), order
 
     def _start(self, prepared: Prepared) -> Positions:
         """In the order of the affinities."""
         init, seed, affinities = self.settings.init, self.settings.seed, prepared.affinities
-        axes: Any = prepared.space.axes() if isinstance(init, str) and init == "pca" else np.empty((len(affinities), 1))
+        rows: Any = slice(None) if prepared.duplicates is None else prepared.duplicates.first
+        axes: Any = np.empty((len(affinities), 1))
+        if isinstance(init, str) and init == "pca":
+            axes = prepared.space.axes()
+            axes = axes if axes is None else axes[rows]
         if axes is None:
             start = part_coinciding(initial_positions(spectral_axes(affinities, seed), init, seed), seed)
         elif isinstance(init, str):
-            start = initial_positions(axes, init, seed)  # equal rows of X begin in one place, and stay
+            start = initial_positions(axes, init, seed)  # equal rows that were not merged begin in one place, and stay
         else:
-            start = part_coinciding(initial_positions(axes, init, seed), seed)
+            start = part_coinciding(initial_positions(axes, init[rows], seed), seed)
         return start if prepared.order is None else start[prepared.order]
 
     def _enter_space(self) -> Generator[Snapshot, None, Space]:
@@ -184,15 +207,16 @@ class Run:
         descent, threads = self.descent, self.settings.threads
         # After an interrupt every second counts, and the last normalizer is one step old at most.
         interrupted = stopped_by == "interrupt" and descent.iteration > 0
-        normalizer = descent.normalizer if interrupted else best_normalizer(descent.positions, threads)
-        bounds = _core.bounds(descent.positions, threads)  # an interrupt may have come between step and screen
+        divergence = descent.divergence() if interrupted else descent.final_divergence()
+        positions = descent.final_map()
+        bounds = _core.bounds(positions, threads)  # an interrupt may have come between step and screen
         return Embedding(
-            positions=descent.map(),
+            positions=positions,
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
             space=self.prepared.space.kept(),
             neighbor_count=self.neighbor_count,
             perplexity=self.perplexity,
-            kl_divergence=kl_divergence(descent.attraction, descent.positions, normalizer, threads),
+            kl_divergence=divergence,
             iterations=descent.iteration,
             stopped_by=stopped_by or descent.stopped_by,
             timings=self.seconds(),

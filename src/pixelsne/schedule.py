@@ -30,6 +30,7 @@ COOL_MOMENTUM = 0.7
 # points with many links add.
 EARLY_RATE = 0.25
 COOL_RATE = 0.1  # of the rate before
+SMALLEST_AUTOMATIC_RATE = 10.0  # below 480 points; a higher limit scrambles the large arrangement there
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Pace:
 
 def automatic_rate(n: int, exaggeration: float, share: float) -> float:
     """Proportional to n, since affinities shrink with n, and against exaggeration, which grows them."""
-    return share * n / exaggeration
+    return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
 
 
 def risen(step: int, max_iter: int) -> float:

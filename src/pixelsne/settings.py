@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.choices import ASPECTS, CENTERS, METRICS, REPULSIONS, SEARCHES, STARTS
+from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, METRICS, REPULSIONS, SEARCHES, STARTS
 from pixelsne.screen import Aspect
 
 LARGEST_SIDE = 65_536
@@ -26,6 +26,7 @@ FEWEST_ROWS = 2
 _PAPER: dict[str, Any] = {
     "perplexity": 50.0,
     "n_pca": 50,
+    "duplicates": "keep",
     "init": "random",
     "early_exaggeration": 12.0,
     "early_exaggeration_iter": 250,
@@ -59,6 +60,7 @@ class Settings:
     aspect: Aspect
     metric: str
     n_pca: int | None
+    duplicates: str
     init: str | AnyArray
     early_exaggeration: float
     early_exaggeration_iter: int | None  # None = by schedule
@@ -203,6 +205,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
         metric=check_choice("metric", given("metric"), METRICS),
         n_pca=None if given("n_pca") is None else check_count("n_pca", given("n_pca"), 1),
+        duplicates=check_choice("duplicates", given("duplicates"), DUPLICATES),
         init=check_start(given("init")),
         early_exaggeration=check_number("early_exaggeration", given("early_exaggeration"), 1.0),
         early_exaggeration_iter=check_early_iterations(given("early_exaggeration_iter")),

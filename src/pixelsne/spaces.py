@@ -5,7 +5,7 @@ A space is made from the input, finds the neighbors of its points, and later tho
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Points
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
+from pixelsne.duplicates import Duplicates, find_duplicates
 from pixelsne.graphs import check_square, given_affinities, given_neighbors, join, nearest_in_rows
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import Reduction, fit_reduction
@@ -43,6 +44,9 @@ class Space(Protocol):
 
     def twins(self, values: Any, neighbors: Neighbors) -> Twins:
         """(m): the first point that each new row equals, -1 where there is none."""
+
+    def distinct(self, heaviest: int) -> "tuple[Space, Duplicates | None]":
+        """The space of the distinct rows, none of which weighs more than `heaviest`, and which rows these stand for."""
 
     def axes(self) -> AnyArray | None:
         """(n, d) coordinates to take the start from, if there are any."""
@@ -90,6 +94,10 @@ class Coordinates:
 
     def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
         return nearest_at_no_distance(neighbors)
+
+    def distinct(self, heaviest: int) -> "tuple[Coordinates, Duplicates | None]":
+        duplicates = find_duplicates(self.points, heaviest)
+        return (self if duplicates is None else replace(self, points=self.points[duplicates.first])), duplicates
 
     def axes(self) -> AnyArray:
         turned = self.reduction.directions is not None  # then the first columns vary most already
@@ -163,6 +171,10 @@ class OtherDistances:
         """In one type, and with one zero."""
         return rows.astype(np.float64) + 0.0
 
+    def distinct(self, heaviest: int) -> "tuple[OtherDistances, Duplicates | None]":
+        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, heaviest)
+        return (self if duplicates is None else replace(self, values=self.values[duplicates.first])), duplicates
+
     def axes(self) -> AnyArray:
         return self.values
 
@@ -184,6 +196,10 @@ class Given:
 
     def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
         return nearest_at_no_distance(neighbors)
+
+    def distinct(self, heaviest: int) -> "tuple[Self, None]":  # noqa: ARG002
+        """What users worked out themselves stays as it is."""
+        return self, None
 
     def axes(self) -> None:
         return None

@@ -16,7 +16,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import Map
 from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
-from pixelsne.settings import check_threads
+from pixelsne.settings import settings_of
 from pixelsne.watched import finish
 
 COUNTS = (1, 3, 5, 10, 20, 30)
@@ -92,7 +92,7 @@ def divergence(source: Source, one: Map, model: PixelSNE) -> float | None:
     if len(source) <= EXACT_UP_TO:
         model.set_params(neighbors="exact")
     prepared = finish(model.start(source.values).prepare())
-    return prepared.kl_divergence((one.placed * np.array(units)).astype(np.float32), check_threads(model.n_jobs))
+    return prepared.kl_divergence((one.placed * np.array(units)).astype(np.float32), settings_of(model, init="random"))
 
 
 def as_text(result: dict[str, Any]) -> str:

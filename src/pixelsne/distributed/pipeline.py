@@ -64,7 +64,7 @@ class DistributedRun:
     def __init__(self, partitions: Partitions, crew: Crew, settings: Settings) -> None:
         self.partitions, self.settings, self.crew = partitions, settings, crew
         self.folder: SharedFolder | None = None  # where its checkpoints go
-        self.perplexity = fitting_perplexity(settings, partitions.rows)
+        self.perplexity = fitting_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
         self.history = History()

@@ -13,6 +13,7 @@ import numpy as np
 
 from pixelsne.affinities import Affinities
 from pixelsne.descent import State, StoppedBy
+from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run, fingerprint
@@ -94,6 +95,8 @@ def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
     }
     if prepared.order is not None:
         arrays["order"] = prepared.order
+    if prepared.duplicates is not None:
+        arrays |= {"duplicate_group": prepared.duplicates.group, "duplicate_weights": prepared.duplicates.weights}
     space = describe_space(prepared.space.kept(), arrays)
     write_archive(path, {"kind": KIND_PREPARED, "version": VERSION, "run": identity, "space": space}, arrays)
 
@@ -140,6 +143,17 @@ def read_prepared(document: dict[str, Any], arrays: dict[str, Any]) -> Prepared:
     if order is not None and not np.array_equal(np.sort(order), np.arange(len(order))):
         raise DamagedFileError("its order names rows twice")
     space = read_space(document["space"], arrays)
-    if space.size() != len(affinities):
+    duplicates = read_duplicates(arrays, len(affinities)) if "duplicate_group" in arrays else None
+    if space.size() != (len(affinities) if duplicates is None else len(duplicates.group)):
         raise DamagedFileError("its points and affinities do not fit together")
-    return Prepared(space, affinities, order)
+    return Prepared(space, affinities, order, duplicates)
+
+
+def read_duplicates(arrays: dict[str, Any], distinct: int) -> Duplicates:
+    group = array_of(arrays, "duplicate_group", np.int32, (None,))
+    weights = array_of(arrays, "duplicate_weights", np.int64, (distinct,))
+    if not np.array_equal(np.unique(group), np.arange(distinct)):
+        raise DamagedFileError("its duplicates name rows that are not there")
+    if (weights < 1).any() or (weights > np.bincount(group)).any():
+        raise DamagedFileError("its duplicates weigh more than their rows")
+    return Duplicates(group, weights)

@@ -1,0 +1,140 @@
+"""Equal rows, merged into one point for the descent and spread around it afterwards.
+
+Between points in one position there is no force that could part them, and a row with more equals than it has
+neighbors is linked to nothing else. So a map is made of the distinct rows. Each has the weight of the rows it stands
+for, up to the perplexity: larger weights would tie up whole neighborhoods. A point of weight w pulls and pushes like w
+points in one position. When the map is finished, equal rows are laid out on a disc around their common position, as
+large as their number asks and their neighbors allow.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from pixelsne.arrays import AnyArray, Positions
+from pixelsne.repulsion import Repulsion
+from pixelsne.screen import Screen
+
+NUMBERS_PER_BLOCK = 1_000_000
+
+# The discs of this many nearest distinct rows may not meet; this share of the distance between them is left empty.
+NEIGHBORS_TO_SPARE = 8
+EMPTY_SHARE = 0.2
+
+GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Which rows are equal. Distinct rows are numbered in the order of their first appearance."""
+
+    group: NDArray[np.int32]  # (n) the distinct row that each row equals
+    weights: NDArray[np.int64]  # (distinct) as how many points each counts
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """(distinct) The first of the rows that are equal."""
+        return np.unique(self.group, return_index=True)[1]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(distinct) How many rows are equal."""
+        return np.bincount(self.group)
+
+    def centers(self, positions: Positions) -> Positions:
+        """(n, 2) -> (distinct, 2): the mean position of the rows that are equal."""
+        sums = [np.bincount(self.group, weights=positions[:, axis]) for axis in (0, 1)]
+        return (np.column_stack(sums) / self.counts[:, None]).astype(np.float32)
+
+    def spread(self, centers: Positions) -> Positions:
+        """(distinct, 2) -> (n, 2): equal rows on a disc around their common position, as seeds in a sunflower."""
+        order = np.argsort(self.group, kind="stable")
+        counts = self.counts
+        rank = np.empty(len(order))  # among its equals
+        rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+        several = counts[self.group] > 1
+        radius = np.where(several, disc_radii(centers, counts)[self.group], 0.0)
+        distance, angle = radius * np.sqrt((rank + 0.5) / counts[self.group]), rank * GOLDEN_ANGLE
+        offsets = distance[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        spread: Positions = (centers[self.group] + offsets).astype(np.float32)
+        return spread
+
+
+def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(distinct): areas in proportion to the counts, as large as half of the discs have room for; no two meet."""
+    roots = np.sqrt(counts)
+    asked = min(NEIGHBORS_TO_SPARE, len(centers) - 1) + 1
+    distances, others = cKDTree(centers).query(centers, asked)
+    # What a disc may have of the way to each neighbor, per unit of its own root.
+    room = (1 - EMPTY_SHARE) * (distances[:, 1:] / (roots[:, None] + roots[others[:, 1:]])).min(axis=1)
+    radii: NDArray[np.float64] = roots * np.minimum(room, np.median(room))
+    return radii
+
+
+def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
+    """(n): equal for equal rows, and for hardly any others. 0 and -0 are equal."""
+    n, columns = rows.shape
+    factors = np.random.default_rng(0).integers(0, 2**63, (columns, 2), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    hashes = np.empty(n, dtype=np.uint64)
+    step = max(1, NUMBERS_PER_BLOCK // columns)
+    for begin in range(0, n, step):
+        bits = (rows[begin : begin + step].astype(np.float64) + 0.0).view(np.uint64)
+        mixed = bits * factors[:, 0]
+        mixed ^= mixed >> np.uint64(32)
+        hashes[begin : begin + step] = (mixed * factors[:, 1]).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
+    """No distinct row weighs more than `heaviest`.
+
+    None where all rows are distinct, or all are equal: then there is nothing to merge, or nothing to arrange.
+    """
+    _, first, group = np.unique(row_hashes(rows), return_index=True, return_inverse=True)
+    group = group.ravel()
+    if len(first) in {1, len(rows)}:
+        return None
+    repeats = np.flatnonzero(first[group] != np.arange(len(rows)))
+    step = max(1, NUMBERS_PER_BLOCK // rows.shape[1])
+    leader = first[group]
+    for begin in range(0, len(repeats), step):
+        block = repeats[begin : begin + step]
+        same = (rows[block] == rows[leader[block]]).all(axis=1)
+        leader[block[~same]] = block[~same]  # rows that merely have one hash stay by themselves
+    leaders, group = np.unique(leader, return_inverse=True)
+    if len(leaders) in {1, len(rows)}:
+        return None
+    return Duplicates(group.ravel().astype(np.int32), np.minimum(np.bincount(group.ravel()), heaviest))
+
+
+class WeightedPoints:
+    """Points that count as several in one position, for the push: they are repeated, and one of each is read."""
+
+    def __init__(self, weights: NDArray[np.int64]) -> None:
+        self._repeated = np.repeat(np.arange(len(weights)), weights)
+        self._first = np.cumsum(weights) - weights
+        self._push = np.empty((len(self._repeated), 2), dtype=np.float32)
+        # Pairs within one point would add 1 each to the normalizer.
+        self._pairs_within = float(np.sum(weights * (weights - 1)))
+
+    def __len__(self) -> int:
+        return len(self._repeated)
+
+    def repeat(self, positions: Positions) -> Positions:
+        return positions[self._repeated]
+
+    def normalizer(self, of_repeated: float) -> float:
+        """Between different points, from that of the repeated ones."""
+        return of_repeated - self._pairs_within
+
+    def lift(self, repel: Repulsion) -> Repulsion:
+        """A repulsion of the repeated points as one of the weighted points."""
+
+        def repel_weighted(positions: Positions, screen: Screen, push: Positions) -> float:
+            normalizer = repel(self.repeat(positions), screen, self._push)
+            np.take(self._push, self._first, axis=0, out=push)
+            return self.normalizer(normalizer)
+
+        return repel_weighted

@@ -1,0 +1,159 @@
+"""Equal rows: merged for the descent, spread on the map."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+import reference
+from pixelsne import PixelSNE, _core, quality
+from pixelsne.affinities import calibrate, symmetrize, weigh
+from pixelsne.duplicates import Duplicates, WeightedPoints, disc_radii, find_duplicates, row_hashes
+from pixelsne.neighbors import find_neighbors
+from pixelsne.settings import PRESETS
+
+
+def fit(values, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few distinct rows lower the perplexity
+        return PixelSNE(random_state=0, **parameters).fit(values)
+
+
+def test_equal_rows_are_found(random):
+    distinct = random.normal(size=(50, 7)).astype(np.float32)
+    distinct[3, 2], rows = 0.0, random.permutation(np.concatenate([np.arange(50), random.integers(0, 50, 150)]))
+    values = distinct[rows]
+    values[values == 0] *= np.float32(-1)  # the same number
+    values[0] = -0.0 + values[0]
+    found = find_duplicates(values, heaviest=4)
+    assert len(np.unique(rows)) == len(found.weights) == 50
+    np.testing.assert_array_equal(values, values[found.first][found.group])
+    np.testing.assert_array_equal(found.counts, np.bincount(found.group))
+    np.testing.assert_array_equal(found.weights, np.minimum(found.counts, 4))
+    assert (np.diff(found.first) > 0).all()
+
+
+def test_nothing_to_merge(random):
+    assert find_duplicates(random.normal(size=(100, 3)), 30) is None
+    assert find_duplicates(np.ones((100, 3)), 30) is None
+
+
+def test_rows_that_merely_share_a_hash_stay_apart(random, monkeypatch):
+    rows = random.normal(size=(20, 3))
+    rows[15] = rows[2]
+    monkeypatch.setattr("pixelsne.duplicates.row_hashes", lambda rows: np.arange(len(rows)) % 5)
+    assert find_duplicates(rows, 30) is None  # row 15 shares its hash with row 0
+    rows[15] = rows[0]
+    assert len(find_duplicates(rows, 30).weights) == 19
+
+
+def test_hashes_tell_rows_apart_that_differ_in_order_or_sign():
+    rows = np.array([[1.0, 2], [2, 1], [-1, 2], [1, -2], [0, 0], [1, 1], [2, 2]])
+    assert len(np.unique(row_hashes(rows))) == len(rows)
+    assert row_hashes(np.array([[0.0, 1]]))[0] == row_hashes(np.array([[-0.0, 1]]))[0]
+
+
+def test_weighted_push_against_the_reference(random):
+    positions, weights = random.normal(0, 3, (40, 2)).astype(np.float32), random.integers(1, 6, 40)
+    differences = positions[:, None].astype(np.float64) - positions[None]
+    closeness = 1 / (1 + np.square(differences).sum(axis=2))
+    expected = (weights[None, :, None] * np.square(closeness)[:, :, None] * differences).sum(axis=1)
+    between = weights[:, None] * weights[None] * closeness
+    push = np.empty_like(positions)
+    repel = WeightedPoints(weights).lift(lambda rows, _screen, out: _core.exact_repulsion(rows, out, 1))
+    assert repel(positions, None, push) == pytest.approx(between.sum() - np.trace(between), rel=1e-5)
+    np.testing.assert_allclose(push, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_weighted_affinities_against_the_definition(clusters):
+    neighbors = find_neighbors(clusters, 12, "exact", 0, 1)
+    conditional, weights = calibrate(neighbors, (4.0,), 1), np.arange(600) % 5 + 1
+    dense = np.zeros((600, 600))
+    np.put_along_axis(dense, neighbors.indices.astype(np.int64), conditional.values.astype(np.float64), axis=1)
+    expected = (weights[:, None] * dense + (weights[:, None] * dense).T) / (2 * weights.sum())
+    joint = reference.dense(symmetrize(weigh(conditional, weights), 1))
+    np.testing.assert_allclose(joint, expected, rtol=1e-4, atol=1e-10)
+    assert joint.sum() == pytest.approx(1.0, rel=1e-5)
+
+
+def test_equal_weights_change_nothing(clusters, random):
+    """Every row four times: the map of the distinct rows, but for rounding."""
+    start, rows = random.normal(size=(600, 2)), np.repeat(np.arange(600), 4).astype(np.int32)
+    given = {"perplexity": 20, "repulsion": "exact", "max_iter": 15}
+    once = fit(clusters, init=start, **given)
+    four = fit(clusters[rows], init=start[rows], **given)
+    centers = Duplicates(rows, np.full(600, 4)).centers(four.positions_)
+    np.testing.assert_allclose(centers, once.positions_, atol=0.01 * once.positions_.std())
+    assert four.kl_divergence_ == pytest.approx(once.kl_divergence_, rel=1e-3)
+
+
+def test_discs_do_not_meet_and_have_areas_by_number(random):
+    centers, counts = random.normal(0, 30, (200, 2)).astype(np.float32), random.integers(1, 40, 200)
+    group = random.permutation(np.repeat(np.arange(200), counts)).astype(np.int32)
+    placed = Duplicates(group, counts).spread(centers)
+    radii = disc_radii(centers, counts)
+    away = np.linalg.norm(placed - centers[group], axis=1)
+    assert (away <= radii[group] * (1 + 1e-5)).all()
+    assert (away[counts[group] == 1] == 0).all()
+    distances, nearest = cKDTree(centers).query(centers, 2)
+    assert (distances[:, 1] > radii + radii[nearest[:, 1]]).all()
+    free = radii < np.sqrt(counts) * (radii / np.sqrt(counts)).max() * (1 - 1e-9)
+    assert np.mean(~free) > 0.4  # half of the discs are as large as their number asks
+    assert len(np.unique(placed, axis=0)) == len(placed)
+
+
+@pytest.mark.parametrize("init", ["pca", "random"])
+def test_few_distinct_rows_end_apart(random, init):
+    """16 spots: they ended 6 units apart, and equal rows on one pixel."""
+    rows = random.integers(0, 16, 2500)
+    model = fit(random.normal(size=(16, 20))[rows], init=init)
+    assert quality.knn_accuracy(model.positions_, rows, 10) == 1.0
+    assert len(np.unique(model.pixels_, axis=0)) > 2400
+    assert model.kl_divergence_ < 0.4
+
+
+def test_heavy_duplicates_do_not_spoil_the_others(digits):
+    values, labels = digits
+    model = fit(np.concatenate([values, np.repeat(values[:5], 400, axis=0)]))
+    alone = fit(values)
+    precision, expected = (quality.neighborhood_precision(values, one.positions_[:1797], 10) for one in (model, alone))
+    assert precision > 0.97 * expected
+    assert quality.knn_accuracy(model.positions_[:1797], labels, 10) > 0.97
+
+
+def test_kept_where_they_should_be(random):
+    rows = random.integers(0, 30, 400)
+    values = random.normal(size=(30, 5))[rows]
+    kept = fit(values, duplicates="keep")
+    assert len(np.unique(kept.positions_, axis=0)) < 400
+    assert all(preset["duplicates"] == "keep" for preset in PRESETS.values())
+    with pytest.raises(ValueError, match="duplicates='drop' is unknown; use one of 'merge', 'keep'"):
+        fit(values, duplicates="drop")
+
+
+def test_other_metrics_merge_too(random):
+    values = random.normal(size=(60, 5))[random.integers(0, 60, 500)]
+    model = fit(values, metric="manhattan")
+    assert len(np.unique(model.positions_, axis=0)) == 500
+
+
+def test_the_same_bits_at_any_thread_count(random):
+    values = random.normal(size=(2500, 10))[random.integers(0, 2500, 6000)]
+    first, second = (fit(values, n_jobs=threads, max_iter=30).embedding_ for threads in (1, 2))
+    assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("scale", [10, 40])
+def test_the_field_is_right_for_piles(random, scale):
+    """6,000 points in 16 positions: wrong by a factor of 13 in the median before."""
+    spots, group = random.normal(0, scale, (16, 2)).astype(np.float32), random.integers(0, 16, 6000)
+    counts = np.bincount(group, minlength=16)
+    differences = spots[:, None].astype(np.float64) - spots[None]
+    closeness = 1 / (1 + np.square(differences).sum(axis=2))
+    expected = (counts[None, :, None] * np.square(closeness)[:, :, None] * differences).sum(axis=1)[group]
+    positions, push = spots[group], np.empty((6000, 2), dtype=np.float32)
+    normalizer = _core.FieldRepulsion().pixel_field(positions, 2048, push, 2)
+    assert normalizer == pytest.approx((closeness * counts[:, None] * counts[None]).sum() - 6000, rel=1e-3)
+    errors = np.linalg.norm(push - expected, axis=1)
+    assert np.sqrt(np.mean(errors**2)) < 0.01 * np.sqrt(np.mean(np.square(expected).sum(axis=1)))
