@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from pixelsne.distributed import affinities, descent, halo, shards
+from pixelsne.distributed import affinities, descent, halo, reduce, result, shards
+from pixelsne.distributed.entry import begin, distributed_settings
 from pixelsne.distributed.initial_positions import find_axes
+from pixelsne.distributed.pipeline import Partitions
 from pixelsne.estimator import PixelSNE
 from pixelsne.settings import check_settings
 
@@ -15,12 +17,32 @@ class Here:
 
     def __init__(self, count):
         self.shards = count
+        self.client = self
 
     def task(self, _name, function, *arguments, shard=None):  # noqa: ARG002
         return function(*arguments)
 
     def each(self, _name, function, *lists):
         return [function(*arguments) for arguments in zip(*lists, strict=True)]
+
+    def gather(self, futures):
+        return list(futures)
+
+    def completed(self, futures):
+        return iter(futures)
+
+    def wait(self, futures):
+        pass
+
+    def find_homes(self):
+        pass
+
+    def run(self, _function):
+        """What a client does on all workers: there are none."""
+        return {}
+
+    def take_fewer(self, count):
+        self.shards = min(self.shards, count)
 
     def join(self, _name, function, parts):
         return function(list(parts))
@@ -30,16 +52,17 @@ def settings_of(**changes):
     return check_settings(PixelSNE(**changes).get_params(deep=False), 0)
 
 
-def settle(values, count):
+def settle(values, count, k=30):
     crew, parts = Here(count), np.array_split(values, 3)
     first = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
-    samples = shards.draw_samples(crew, parts, len(values), 0)
-    return shards.partition(crew, parts, samples, first, 0)
+    cells = shards.make_cells(shards.draw_samples(crew, parts, len(values), 0), count, 0)
+    sending = shards.Sending(crew, parts, first)
+    return sending.settle(cells, sending.route(cells), k)
 
 
 def prepare(values, count, k=30):
-    crew, settings = Here(count), settings_of(perplexity=10)
-    residents = settle(values, count)
+    residents = settle(values, count, k)
+    crew, settings = Here(len(residents)), settings_of(perplexity=10)
     axes = find_axes(crew, np.array_split(values, 3), [values], "pca")
     searched, rows = affinities.distribute_affinities(crew, residents, axes, k, len(values), settings)
     given, sources = halo.link(crew, rows)
@@ -55,6 +78,18 @@ def as_matrix(shares, n):
         lengths = np.diff(share.rows.offsets)
         whole[np.repeat(share.rows.rows, lengths), columns[share.rows.columns]] = share.rows.values
     return whole
+
+
+def run_here(values, count, **changes):
+    """A whole run; returns it, and the map's positions."""
+    model, parts = PixelSNE(**{"random_state": 0} | changes), np.array_split(values, 3)
+    blocks = [reduce.Block(number, part) for number, part in enumerate(parts)]
+    partitions = Partitions(blocks, [len(part) for part in parts], values.shape[1], 4 * values.shape[1])
+    run = begin(partitions, Here(count), model, distributed_settings(model), None)
+    for _ in run.snapshots():
+        pass
+    home = result.bring_home(run.crew, run.shards, partitions.first_rows, partitions.counts)
+    return run, np.concatenate(home)
 
 
 def begin_descent(values, count):

@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 from pixelsne import PixelSNE, quality
 from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
-from pixelsne.distributed import embed, start, start_files
+from pixelsne.distributed import embed, repulsion, start, start_files
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import expand
 from pixelsne.distributed.memory import Load, worker_bytes
@@ -32,6 +32,14 @@ pytestmark = [
 
 WORKERS = 2
 SETTINGS = {"random_state": 0, "perplexity": 12, "max_iter": 60}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_large_maps():
+    """These points are few, but take the way of many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repulsion, "GATHER_UP_TO", 0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -120,14 +128,14 @@ def test_data_frames(whole_client, points, undisturbed):
 
 def test_few_tasks_and_small_results(whole_client, points, monkeypatch):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS))
-    seen, gather = [], whole_client.gather
+    seen, gather = [], Crew.gather
 
-    def watched(futures, **more):
-        found = gather(futures, **more)
-        seen.extend(one.__sizeof__() for one in (found if isinstance(found, list) else [found]))
+    def watched(crew, futures):
+        found = gather(crew, futures)
+        seen.extend(one.__sizeof__() for one in found)
         return found
 
-    monkeypatch.setattr(whole_client, "gather", watched)
+    monkeypatch.setattr(Crew, "gather", watched)
     tasks = {snapshot.iteration: run.crew.tasks for snapshot in run.snapshots()}
     assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 a worker in an iteration, and waiting for it
     assert max(seen) <= 4 * 1024 * 1024  # the lattice of pixels

@@ -154,7 +154,8 @@ def test_neighbors_of_a_shard_are_never_the_point_itself(groups):
 def test_joint_affinities_agree_on_what_is_local(clusters):
     """One shard is the local run."""
     crew = Here(1)
-    residents = shards.partition(crew, [clusters], [clusters], [0], 0)
+    sending, cells = shards.Sending(crew, [clusters], [0]), shards.make_cells([clusters], 1, 0)
+    residents = sending.settle(cells, sending.route(cells), 30)
     settings = settings_of(perplexity=10, init="random")
     _, (rows,) = affinities.distribute_affinities(crew, residents, None, 30, len(clusters), settings)
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)

@@ -145,9 +145,7 @@ class SharedFolder:
 
     def save_shares(self, shares: list[Any]) -> None:
         crew = self._crew
-        crew.client.gather(
-            [crew.task("save", save_share, one, str(self.path), shard=s) for s, one in enumerate(shares)]
-        )
+        crew.gather([crew.task("save", save_share, one, str(self.path), shard=s) for s, one in enumerate(shares)])
 
     def load_shares(self) -> list[Any]:
         crew = self._crew
@@ -160,13 +158,13 @@ class SharedFolder:
     def save(self, moving: Shards, progress: Progress) -> None:
         """Waits until all is written, and lets the shards forget how they came there."""
         crew, folder = self._crew, str(self.path)
-        crew.client.gather(
+        crew.gather(
             [
                 crew.task("save", save_stand, stand, folder, progress.iteration, shard, shard=shard)
                 for shard, stand in enumerate(moving.stands)
             ]
         )
-        document = {"kind": KIND, "version": VERSION, "run": self._identity} | vars(progress)
+        document = {"kind": KIND, "version": VERSION, "run": self._identity | {"workers": crew.shards}} | vars(progress)
         del document["last_look"]
         write_archive(self.path / RUN, document, {"last_look": progress.last_look})
         moving.go_on_from(self.load_stands(progress.iteration))

@@ -1,9 +1,12 @@
 """The workers of one run: how tasks are named, where they go, and how many results become one."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
+
+from pixelsne.distributed import waiting
+from pixelsne.distributed.waiting import workers_of
 
 # Results are brought together so many at a time, so that no worker has to hold all.
 FAN_IN = 8
@@ -17,11 +20,6 @@ def threads_here() -> int:
         return int(get_worker().state.nthreads)
     except ValueError:  # no worker: a test
         return 1
-
-
-def workers_of(client: Any) -> list[str]:
-    """Their addresses. (What the client itself remembers of them is cut short now and then.)"""
-    return sorted(client.nthreads())
 
 
 class Crew:
@@ -44,6 +42,8 @@ class Crew:
     def find_homes(self) -> None:
         """Which worker each shard should be at; anew when workers came or went."""
         workers = workers_of(self.client)
+        if not workers and self._homes:
+            return  # whoever waits for results says so, and for how long
         if not workers:
             raise RuntimeError(
                 "the cluster has no workers: start some, as by `dask worker ADDRESS` with the scheduler's address, "
@@ -81,6 +81,18 @@ class Crew:
         while len(parts) > 1:
             parts = [self.task(name, function, parts[at : at + FAN_IN]) for at in range(0, len(parts), FAN_IN)]
         return parts[0]
+
+    def gather(self, futures: Sequence[Any]) -> list[Any]:
+        """Their results. While the cluster has no workers this warns, and in the end raises (see `waiting`)."""
+        return waiting.gather(self.client, futures)
+
+    def wait(self, futures: Sequence[Any]) -> None:
+        """The same without fetching them."""
+        waiting.wait(self.client, futures)
+
+    def completed(self, futures: Sequence[Any]) -> Iterator[Any]:
+        """The same one by one, as they are done."""
+        return waiting.completed(self.client, futures)
 
     @property
     def tasks(self) -> int:

@@ -1,15 +1,15 @@
 """The descent, shard by shard.
 
 In an iteration every shard tells where its points are (`tell`), deposits them on the lattice that follows from what
-all told (`deposit`), and moves them (`advance`) once the lattices are added up and convolved (`convolve`). All tasks
-are pure, so that what a lost worker held can be computed again.
+all told (`deposit`), and moves them (`advance`) once the lattices are added up and convolved (`repel`). Small maps
+have no lattice: there `deposit` returns the positions. All tasks are pure, so that what a lost worker held can be
+computed again.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,10 +17,22 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
 from pixelsne.distributed.affinities import Rows, Searched
 from pixelsne.distributed.crew import FAN_IN, Crew, threads_here
-from pixelsne.distributed.halo import Coded, Given, decode, encode
+from pixelsne.distributed.halo import Given, decode, encode
+from pixelsne.distributed.repulsion import (
+    Field,
+    News,
+    Overview,
+    Plan,
+    Pushes,
+    bounds_of,
+    center_of,
+    merge,
+    oversee,
+    pass_on,
+    repel,
+)
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.schedule import Pace
 
@@ -57,34 +69,6 @@ class Stand(Sized):
     gains: Positions
 
 
-@dataclass(frozen=True)
-class News(Sized):
-    """What a shard tells the others."""
-
-    count: int
-    sums: tuple[float, float]  # of all coordinates
-    bounds: "_core.Bounds"  # low x, low y, high x, high y
-    coded: Coded  # of the points given
-
-
-@dataclass(frozen=True)
-class Field(Sized):
-    """The lattices of all shards, convolved."""
-
-    lattice: "_core.Lattice"
-    nodes: NDArray[np.float32]  # (rows, columns)
-    normalizer: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What all tasks of a run know."""
-
-    n: int
-    most_nodes: int
-    step_limit: float
-
-
 def begin(searched: Searched) -> Stand:
     positions = searched.start
     return Stand(positions, np.zeros_like(positions), np.ones_like(positions))
@@ -104,21 +88,6 @@ def tell(share: Share, stand: Stand) -> News:
     )
 
 
-def center_of(news: Sequence[News]) -> tuple[float, float]:
-    """The same bits at every shard."""
-    count = sum(one.count for one in news)
-    return sum(one.sums[0] for one in news) / count, sum(one.sums[1] for one in news) / count
-
-
-def bounds_of(news: Sequence[News]) -> "_core.Bounds":
-    """Of the centered map."""
-    bounds, center = np.array([one.bounds for one in news]), center_of(news)
-    low, high = bounds[:, :2].min(axis=0) - center, bounds[:, 2:].max(axis=0) - center
-    if not (np.abs([low, high]) < LARGEST_COORDINATE).all():
-        raise FloatingPointError("the map exploded; lower learning_rate or set step_limit")
-    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
-
-
 def centered(stand: Stand, news: Sequence[News]) -> Positions:
     moved = np.empty_like(stand.positions)
     _core.center_positions(aligned(stand.positions), center_of(news), moved, threads_here())
@@ -131,8 +100,11 @@ class Desk:
 
     def __init__(self, share: Share, stand: Stand, news: list[News], plan: Plan) -> None:
         self.positions, self.threads = centered(stand, news), threads_here()
-        self.lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
-        self.on_lattice = _core.FieldShare(self.positions, self.lattice, self.threads)
+        self.bounds = bounds_of(news)
+        self.on_lattice: _core.FieldShare | None = None
+        if not plan.gathers:
+            self.lattice = _core.choose_lattice(self.bounds, plan.n, plan.most_nodes)
+            self.on_lattice = _core.FieldShare(self.positions, self.lattice, self.threads)
         self._attract: Callable[[], Positions] = lambda: self._pull(share, news)
 
     def _pull(self, share: Share, news: list[News]) -> Positions:
@@ -147,6 +119,22 @@ class Desk:
     def attraction(self) -> Positions:
         return self._attract()
 
+    def deposit(self) -> NDArray[np.float32]:
+        """Return the nodes of the lattice with this shard's points; or the points, where there is no lattice."""
+        if self.on_lattice is None:
+            return self.positions.copy()  # `advance` moves these
+        nodes = np.empty((self.lattice[4], self.lattice[3]), dtype=np.float32)
+        self.on_lattice.deposit(nodes, self.threads)
+        return nodes
+
+    def push(self, acting: Field | Pushes, shard: int, news: list[News]) -> Positions:
+        """(own, 2)"""
+        if isinstance(acting, Pushes) or self.on_lattice is None:
+            return cast("Pushes", acting).of_shard(shard, news)
+        push = np.empty_like(self.positions)
+        self.on_lattice.read(acting.nodes, push, self.threads)
+        return push
+
 
 # By where the shard's points are; they go when that goes.
 _desks: WeakKeyDictionary[Stand, Desk] = WeakKeyDictionary()
@@ -155,35 +143,10 @@ _ahead = ThreadPoolExecutor(1, thread_name_prefix="pixelsne-ahead")
 
 def deposit(share: Share, stand: Stand, news: list[News], plan: Plan) -> NDArray[np.float32]:
     desk = Desk(share, stand, news, plan)
-    nodes = np.empty((desk.lattice[4], desk.lattice[3]), dtype=np.float32)
-    desk.on_lattice.deposit(nodes, desk.threads)
+    deposited = desk.deposit()
     _desks[stand] = desk
     desk.attract_ahead()
-    return nodes
-
-
-def add_nodes(parts: list[Any]) -> NDArray[np.float32]:
-    total: NDArray[np.float32] = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total
-
-
-# Keeps the kernel's spectrum; one task at a time.
-_convolution = _core.FieldConvolution()
-_convolving = threading.Lock()
-
-
-def convolve(parts: list[Any], news: list[News], plan: Plan) -> Field:
-    lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
-    nodes = add_nodes(parts)
-    with _convolving:
-        normalizer = _convolution.apply(nodes, lattice, plan.n, threads_here())
-    return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
-
-
-def pass_on(field: Field) -> Field:
-    return field
+    return deposited
 
 
 def surroundings(share: Share, own: Positions, news: list[News], threads: int) -> Positions:
@@ -196,12 +159,11 @@ def surroundings(share: Share, own: Positions, news: list[News], threads: int) -
     return whole
 
 
-def advance(share: Share, stand: Stand, news: list[News], acting: Field, plan: Plan, pace: Pace) -> Stand:
+def advance(share: Share, stand: Stand, news: list[News], acting: Field | Pushes, plan: Plan, pace: Pace) -> Stand:
     """One step of the shard's points."""
     desk = _desks.pop(stand, None) or Desk(share, stand, news, plan)
     own, threads, pull = desk.positions, desk.threads, desk.attraction()
-    push = np.empty_like(own)
-    desk.on_lattice.read(acting.nodes, push, threads)
+    push = desk.push(acting, share.rows.shard, news)
     del desk  # the largest part of what an iteration needs
     velocity, gains = stand.velocity.copy(), stand.gains.copy()
     _core.move(
@@ -235,18 +197,6 @@ def look(share: Share, stand: Stand, news: list[News], every: int) -> Look:
     return Look(logarithms, mass, own[::every])
 
 
-@dataclass(frozen=True)
-class Overview:
-    """Of the whole map, small."""
-
-    bounds: "_core.Bounds"
-    normalizer: float
-
-
-def oversee(acting: Field, news: list[News]) -> Overview:
-    return Overview(bounds_of(news), acting.normalizer)
-
-
 class Shards:
     """The futures of one iteration after the other."""
 
@@ -271,8 +221,8 @@ class Shards:
             for shard, (share, stand) in enumerate(zip(self.shares, self.stands, strict=True))
         ]
         while len(parts) > FAN_IN:
-            parts = [crew.task("add", add_nodes, parts[at : at + FAN_IN]) for at in range(0, len(parts), FAN_IN)]
-        return crew.task("convolve", convolve, parts, news, self.plan, shard=0)  # where the kernel's spectrum is
+            parts = [crew.task("add", merge, parts[at : at + FAN_IN], self.plan) for at in range(0, len(parts), FAN_IN)]
+        return crew.task("convolve", repel, parts, news, self.plan, shard=0)  # where the kernel's spectrum is
 
     def _passed_on(self, field: Any) -> list[Any]:
         """The field for each shard, by way of others where they are many: one worker could not serve all."""
@@ -300,12 +250,14 @@ class Shards:
         news = self._tell(stands)
         self.stands, self.news, self._field = stands, news, None  # at once: an interrupt leaves what fits together
 
-    def look(self, every: int) -> tuple[Overview, list[Look]]:
-        """Waits for all that was submitted."""
+    def look(self, every: int, *, exactly: bool = False) -> tuple[Overview, list[Look]]:
+        """Waits for all that was submitted. `exactly`: small maps get an exact normalizer."""
         seen = [
             self.crew.task("look", look, share, stand, self.news, every, shard=shard)
             for shard, (share, stand) in enumerate(zip(self.shares, self.stands, strict=True))
         ]
-        overview = self.crew.task("look", oversee, self.field(), self.news)
-        found = self.crew.client.gather([overview, *seen])
+        gathers = exactly and self.plan.gathers
+        parts = [self.crew.task("look", centered, stand, self.news) for stand in self.stands] if gathers else None
+        overview = self.crew.task("look", oversee, self.field(), self.news, parts)
+        found = self.crew.gather([overview, *seen])
         return found[0], found[1:]

@@ -1,26 +1,26 @@
 """Where a run on a cluster begins: from what users have to partitions, checked."""
 
+import math
 import os
 from contextlib import closing
-from typing import Any
+from typing import Any, cast
 
 from sklearn.utils import check_random_state
 
 from pixelsne.choices import CORE_METRICS
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
-from pixelsne.distributed.crew import Crew, workers_of
+from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import partitions_of_files
 from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.pipeline import DistributedRun, Partitions
-from pixelsne.distributed.reduce import digest, join_digests, read_block
+from pixelsne.distributed.reduce import count_rows, digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
+from pixelsne.distributed.shards import FEWEST_NEIGHBORHOODS
+from pixelsne.distributed.waiting import workers_of
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.settings import FEWEST_ROWS, Settings, settings_of, too_few
-
-# A shard with fewer points than so many neighborhoods is not worth its messages.
-FEWEST_NEIGHBORHOODS = 10
 
 
 def embed(
@@ -102,7 +102,8 @@ def begin(
     check_workers(crew.client, load, crew.shards)
     if checkpoint is not None:
         prints = crew.join("read", join_digests, [crew.task("read", digest, block) for block in partitions.blocks])
-        identity = identity_of(partitions.rows, partitions.columns, str(prints.result()), crew.shards, settings)
+        fingerprint = str(crew.gather([prints])[0])
+        identity = identity_of(partitions.rows, partitions.columns, fingerprint, crew.shards, settings)
         if model.random_state is None:
             identity.pop("seed")  # any will do, and what it decided is decided when a run goes on
         run.folder = SharedFolder(os.fspath(checkpoint), crew, identity)
@@ -126,14 +127,19 @@ def distributed_settings(model: PixelSNE) -> Settings:
 
 
 def partitions_of(values: Any, crew: Crew) -> Partitions:
-    """Blocks of all columns, as futures."""
-    array = values.to_dask_array(lengths=True) if hasattr(values, "to_dask_array") else values
+    """Blocks of all columns, as futures. Row counts that X does not know are counted."""
+    array = values.to_dask_array() if hasattr(values, "to_dask_array") else values
     if array.ndim != 2:  # noqa: PLR2004
         raise ValueError(f"X must be (rows, columns), got shape {array.shape}")
-    if any(count != count for count in array.chunks[0]):  # noqa: PLR0124 - NaN: unknown
+    if math.isnan(array.shape[1]):
         array = array.compute_chunk_sizes()
     array = array.rechunk({1: -1})
+    columns, counts = int(array.shape[1]), [None if math.isnan(rows) else int(rows) for rows in array.chunks[0]]
     parts = crew.client.compute(array.to_delayed().ravel().tolist())
-    blocks = [crew.task("read", read_block, part, number) for number, part in enumerate(parts)]
-    columns = int(array.shape[1])
-    return Partitions(blocks, [int(count) for count in array.chunks[0]], columns, columns * array.dtype.itemsize)
+    blocks = [
+        crew.task("read", read_block, part, number, (rows, columns))
+        for number, (part, rows) in enumerate(zip(parts, counts, strict=True))
+    ]
+    if None in counts:
+        counts = crew.gather([crew.task("read", count_rows, block) for block in blocks])
+    return Partitions(blocks, cast("list[int]", counts), columns, columns * array.dtype.itemsize)

@@ -89,7 +89,7 @@ def shape_of(block: Block) -> tuple[int, int, tuple[str, ...], int]:
 def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partitions:
     """One partition a file."""
     blocks = [crew.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
-    shapes = crew.client.gather([crew.task("read", shape_of, block) for block in blocks])
+    shapes = crew.gather([crew.task("read", shape_of, block) for block in blocks])
     for path, shape in zip(paths, shapes, strict=True):
         if shape[1:3] != shapes[0][1:3]:
             raise FileError(path, f"has other columns to embed than {paths[0]}: {shape[1]} and {shapes[0][1]} numbers")

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pixelsne.descent import (
     StoppedBy,
     median_move,
 )
-from pixelsne.distributed import affinities, descent, halo, reduce, result, shards
+from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
 from pixelsne.distributed.checkpoint import Progress, SharedFolder
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.initial_positions import find_axes
@@ -29,6 +29,8 @@ from pixelsne.schedule import plan as plan_paces
 from pixelsne.schedule import skip_to_cooling
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
+
+Result = TypeVar("Result")
 
 # So many iterations are submitted before the first of them is over, so that workers never wait for the client.
 ITERATIONS_AHEAD = 5
@@ -76,7 +78,8 @@ class DistributedRun:
         self._last_look: Any = None
         self._next_pace = 0
         self._seen_at = -1  # the iteration that screen and kl are of
-        self._plan = descent.Plan(partitions.rows, MOST_NODES, settings.step_limit)
+        gathers = partitions.rows <= repulsion.GATHER_UP_TO
+        self._plan = repulsion.Plan(partitions.rows, MOST_NODES, settings.step_limit, gathers)
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
         """Runs all stages, from a checkpoint if there is one: a Snapshot as each moves on, and after every iteration.
@@ -129,9 +132,8 @@ class DistributedRun:
         partitions.blocks.clear()  # the workers need them no more
         samples = shards.draw_samples(crew, points, partitions.rows, settings.seed)
         axes = find_axes(crew, points, samples, str(settings.init))
-        residents = shards.partition(crew, points, samples, partitions.first_rows, settings.seed)
+        residents = yield from self._timed("partition", self._partition(points, samples))
         del points, samples, reduction
-        yield from self._timed("partition", self._wait("neighbors", residents))
         settings = replace(settings, perplexity=self.perplexity)
         searched, rows = affinities.distribute_affinities(
             crew, residents, axes, self.neighbor_count, partitions.rows, settings
@@ -141,28 +143,26 @@ class DistributedRun:
         yield from self._timed("affinities", self._wait("affinities", rows))
         return searched, rows
 
+    def _partition(self, points: list[Any], samples: list[Any]) -> Generator[Snapshot, None, list[Any]]:
+        """The residents of each shard, futures. Where data make shards too small, there are fewer shards."""
+        sending = shards.Sending(self.crew, points, self.partitions.first_rows)
+        cells = self.crew.task("partition", shards.make_cells, samples, self.crew.shards, self.settings.seed)
+        sent = sending.route(cells)
+        yield from self._wait("neighbors", sent)
+        residents = sending.settle(cells, sent, self.neighbor_count)
+        yield from self._wait("neighbors", residents)
+        return residents
+
     def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
         """Snapshots until all are there; what went wrong on a worker is raised here."""
-        from distributed import as_completed  # noqa: PLC0415 - an extra
-
         yield Snapshot(0, phase, 0.0)
-        for number, future in enumerate(as_completed(list(futures)), start=1):
-            if future.status == "error":
-                future.result()
+        for number, _ in enumerate(self.crew.completed(futures), start=1):
             yield Snapshot(0, phase, number / len(futures))
 
-    def _wait_for(self, futures: list[Any]) -> None:
-        """Without fetching them; what went wrong on a worker is raised here."""
-        from distributed import wait  # noqa: PLC0415 - an extra
-
-        for future in wait(futures).done:
-            if future.status == "error":
-                future.result()
-
-    def _timed(self, stage: str, work: Generator[Snapshot, None, None]) -> Generator[Snapshot, None, None]:
+    def _timed(self, stage: str, work: Generator[Snapshot, None, Result]) -> Generator[Snapshot, None, Result]:
         began = time.perf_counter()
         try:
-            yield from work
+            return (yield from work)
         finally:
             self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - began
 
@@ -179,7 +179,7 @@ class DistributedRun:
             self.iteration += 1
             under_way.append(moving.news)
             if len(under_way) > ITERATIONS_AHEAD:
-                self._wait_for(under_way.popleft())
+                self.crew.wait(under_way.popleft())
             kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
             skipped = skip_to_cooling(paces, self._next_pace, moved, self.settings.tol)
             if skipped is not None:
@@ -188,12 +188,12 @@ class DistributedRun:
                 self.crew.find_homes()
                 self._save(moving)
             yield Snapshot(self.iteration, pace.phase, self._next_pace / len(paces), self.screen, kl, moved)
-        self._see(moving)
+        self._see(moving, exactly=True)
 
-    def _see(self, moving: descent.Shards) -> Any:
+    def _see(self, moving: descent.Shards, *, exactly: bool = False) -> Any:
         """The sampled points on the screen; KL and screen of the whole map."""
         every = -(-self.partitions.rows // POINTS_LOOKED_AT)
-        overview, looks = moving.look(every)
+        overview, looks = moving.look(every, exactly=exactly)
         mass = sum(one.mass for one in looks)
         self.kl = sum(one.logarithms for one in looks) + mass * float(np.log(overview.normalizer))
         self.screen = Screen.around(overview.bounds, self.settings.resolution, self.settings.aspect)
@@ -213,7 +213,7 @@ class DistributedRun:
         if self.shards is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         if self.screen is None or self._seen_at != self.iteration:
-            self._see(self.shards)
+            self._see(self.shards, exactly=True)
         partitions, screen = self.partitions, cast("Screen", self.screen)
         home = result.bring_home(self.crew, self.shards, partitions.first_rows, partitions.counts)
         return home, [self.crew.task("result", result.place, one, screen) for one in home], screen
@@ -232,7 +232,7 @@ class DistributedRun:
             for placed, path, target in zip(parts, paths, targets, strict=True)
         ]
         try:
-            return int(sum(self.crew.client.gather(written)))
+            return int(sum(self.crew.gather(written)))
         except BaseException:
             self.crew.client.cancel(written)  # those that have not begun
             raise

@@ -39,10 +39,27 @@ class Moments(Sized):
     total: Any  # sums over the rows
 
 
-def read_block(partition: Any, number: int) -> Block:
+def check_shape(number: int, shape: tuple[int, ...], declared: tuple[int | None, int]) -> None:
+    """ValueError if a partition is not as large as its dask array says. No number of rows: unknown."""
+    expected = shape[0] if declared[0] is None else declared[0], declared[1]
+    if shape != expected:
+        raise ValueError(
+            f"partition {number} of X has shape {shape}, but X.chunks declares {expected}; make X with the true chunks "
+            "or, where the number of rows is not known, with nan"
+        )
+
+
+def count_rows(block: Block) -> int:
+    return len(block.values)
+
+
+def read_block(partition: Any, number: int, declared: tuple[int | None, int] | None = None) -> Block:
+    """The numbers of a partition, checked. declared: its shape, where it is known."""
     values = np.ascontiguousarray(partition)
     if values.ndim != 2 or values.dtype.kind not in "biuf":  # noqa: PLR2004
         raise ValueError(f"partition {number} must hold numbers (rows, columns), has {values.dtype} {values.shape}")
+    if declared is not None:
+        check_shape(number, values.shape, declared)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmin(np.isfinite(values).all(axis=1)))
         raise ValueError(f"partition {number}, row {row}: NaN or infinity; leave the row out or fill it in")

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from pixelsne.arrays import Placed, Positions
 from pixelsne.descent import History, StoppedBy
 from pixelsne.distributed.crew import Crew
-from pixelsne.distributed.descent import News, Share, Stand, centered
+from pixelsne.distributed.descent import Share, Stand, centered
+from pixelsne.distributed.repulsion import News
 from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized
 from pixelsne.screen import Screen

@@ -24,6 +24,9 @@ CELLS_VISITED, CELLS_VISITED_OF_MANY = 8, 16
 FEW_SHARDS = 4
 PAIRS_AT_ONCE = 4_000_000  # points and cells
 
+# A shard with fewer points than so many neighborhoods is not worth its messages.
+FEWEST_NEIGHBORHOODS = 10
+
 
 @dataclass(frozen=True)
 class Cells(Sized):
@@ -63,11 +66,18 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
     sampled = np.concatenate(samples)
     count = min(CELLS_A_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
-    centers = model.cluster_centers_.astype(np.float32)
-    weights = np.bincount(model.labels_, minlength=count).astype(np.float64)
-    owners = np.empty(count, dtype=np.int32)
-    divide(centers, weights, np.arange(count), 0, shards, owners)
+    centers, weights = distinct(model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count))
+    owners = np.empty(len(centers), dtype=np.int32)
+    divide(centers, weights, np.arange(len(centers)), 0, min(shards, len(centers)), owners)
     return Cells(centers, owners)
+
+
+def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
+    """Join equal centers, which data with many equal rows have: a point would visit one place several times."""
+    _, first, same = np.unique(centers, axis=0, return_index=True, return_inverse=True)
+    total = np.bincount(same.ravel(), weights=weights)
+    order = np.argsort(first)
+    return centers[first[order]], total[order]
 
 
 def divide(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
@@ -113,6 +123,29 @@ def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int)
     return sent
 
 
+def count_travelers(sent: list[Travelers]) -> list[list[int]]:
+    """For each shard, how many points will live there; and how many it will see, visitors included."""
+    own = [int((one.owners == shard).sum()) for shard, one in enumerate(sent)]
+    return [own, [len(one.rows) for one in sent]]
+
+
+def merge_small(own: Sequence[int], seen: Sequence[int], fewest: int) -> list[int]:
+    """Return a new number for each shard. Shards that follow each other, which are near each other, share a number
+    until they see `fewest` points: neighbors are looked for among the points a shard sees."""
+    numbers, number, points, largest = [], 0, 0, 0
+    for here, there in zip(own, seen, strict=True):
+        numbers.append(number)
+        points, largest = points + here, max(largest, there)
+        if points > 0 and max(points, largest) >= fewest:
+            number, points, largest = number + 1, 0, 0
+    last = max(0, number - 1)  # what is left over joins the last complete one
+    return [min(one, last) for one in numbers]
+
+
+def renumber(cells: Cells, numbers: list[int]) -> Cells:
+    return Cells(cells.centers, np.array(numbers, dtype=np.int32)[cells.owners])
+
+
 def take(parts: list[Any], place: int) -> Any:
     return parts[place]
 
@@ -144,25 +177,31 @@ def draw_samples(crew: Crew, points: Sequence[Any], n: int, seed: int) -> list[A
     return [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
 
 
-def partition(
-    crew: Crew, points: Sequence[Any], samples: Sequence[Any], first_rows: Sequence[int], seed: int
-) -> list[Any]:
-    """From partitions to the residents of each shard, all futures.
+class Sending:
+    """Sends the points of all partitions to their shards; all values are futures.
 
     Partitions are taken together until there are no more groups than shards: the messages are groups x shards.
     """
-    cells = crew.task("partition", make_cells, list(samples), crew.shards, seed)
-    size = -(-len(points) // crew.shards)
-    sent = [
-        crew.task(
-            "partition",
-            route,
-            list(points[at : at + size]),
-            cells,
-            list(first_rows[at : at + size]),
-            crew.shards,
-        )
-        for at in range(0, len(points), size)
-    ]
-    arrived = [[crew.task("partition", take, one, shard) for one in sent] for shard in range(crew.shards)]
-    return crew.each("partition", settle, arrived, range(crew.shards))
+
+    def __init__(self, crew: Crew, points: Sequence[Any], first_rows: Sequence[int]) -> None:
+        self._crew, self._points, self._first_rows = crew, points, first_rows
+
+    def route(self, cells: Any) -> list[Any]:
+        """For each group of partitions, its Travelers to each shard."""
+        crew, points, size = self._crew, self._points, -(-len(self._points) // self._crew.shards)
+        groups = [slice(at, at + size) for at in range(0, len(points), size)]
+        return [
+            crew.task("partition", route, list(points[group]), cells, list(self._first_rows[group]), crew.shards)
+            for group in groups
+        ]
+
+    def settle(self, cells: Any, sent: list[Any], k: int) -> list[Any]:
+        """The Residents of each shard. Shards too small to find k neighbors in are merged first."""
+        crew = self._crew
+        counts = np.sum(crew.gather([crew.task("partition", count_travelers, one) for one in sent]), axis=0)
+        numbers = merge_small(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
+        if numbers[-1] + 1 < crew.shards:
+            crew.take_fewer(numbers[-1] + 1)
+            sent = self.route(crew.task("partition", renumber, cells, numbers))
+        arrived = [[crew.task("partition", take, one, shard) for one in sent] for shard in range(crew.shards)]
+        return crew.each("partition", settle, arrived, range(crew.shards))

@@ -1,0 +1,142 @@
+"""Repulsion between the points of all shards.
+
+Large maps use the pixel field: every shard deposits its points on one lattice, one task adds up and convolves the
+lattices, and every shard reads the result. Small maps (`GATHER_UP_TO` points) use the repulsion of one machine: one
+task gathers all positions. It is exact for few points, and it handles sparse maps, where the field of shards is wrong:
+a lattice needs many points per node, and nothing sets outliers aside.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelsne import _core
+from pixelsne.arrays import Positions
+from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
+from pixelsne.distributed.crew import threads_here
+from pixelsne.distributed.halo import Coded
+from pixelsne.distributed.sized import Sized, aligned
+from pixelsne.repulsion import EXACT_NORMALIZER_UP_TO, EXACT_UP_TO, best_normalizer
+
+# Up to here one task computes the repulsion of all points, in a few milliseconds. The positions are a smaller message
+# than the lattice would be. The KL divergence of the result has an exact normalizer up to here, as on one machine.
+GATHER_UP_TO = EXACT_NORMALIZER_UP_TO
+
+
+@dataclass(frozen=True)
+class News(Sized):
+    """What a shard tells the others."""
+
+    count: int
+    sums: tuple[float, float]  # of all coordinates
+    bounds: "_core.Bounds"  # low x, low y, high x, high y
+    coded: Coded  # of the points given
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all tasks of a run know."""
+
+    n: int
+    most_nodes: int
+    step_limit: float
+    gathers: bool = False  # whether one task computes the repulsion of all points
+
+
+@dataclass(frozen=True)
+class Field(Sized):
+    """The lattices of all shards, convolved."""
+
+    lattice: "_core.Lattice"
+    nodes: NDArray[np.float32]  # (rows, columns)
+    normalizer: float
+
+
+@dataclass(frozen=True)
+class Pushes(Sized):
+    """The push on every point, shard by shard."""
+
+    push: Positions  # (n, 2)
+    normalizer: float
+
+    def of_shard(self, shard: int, news: Sequence[News]) -> Positions:
+        """Return the push on the points of one shard, (own, 2)."""
+        first = sum(one.count for one in news[:shard])
+        push: Positions = aligned(self.push[first : first + news[shard].count])
+        return push
+
+
+def center_of(news: Sequence[News]) -> tuple[float, float]:
+    """The same bits at every shard."""
+    count = sum(one.count for one in news)
+    return sum(one.sums[0] for one in news) / count, sum(one.sums[1] for one in news) / count
+
+
+def bounds_of(news: Sequence[News]) -> "_core.Bounds":
+    """Of the centered map."""
+    bounds, center = np.array([one.bounds for one in news]), center_of(news)
+    low, high = bounds[:, :2].min(axis=0) - center, bounds[:, 2:].max(axis=0) - center
+    if not (np.abs([low, high]) < LARGEST_COORDINATE).all():
+        raise FloatingPointError("the map exploded; lower learning_rate or set step_limit")
+    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+
+
+def merge(parts: list[Any], plan: Plan) -> NDArray[np.float32]:
+    """Join what some shards deposited: add up their lattices, or concatenate their positions."""
+    if plan.gathers:
+        return np.concatenate(parts)
+    total: NDArray[np.float32] = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+# Both keep the kernel's spectrum; one task at a time.
+_convolution, _field = _core.FieldConvolution(), _core.FieldRepulsion()
+_at_work = threading.Lock()
+
+
+def repel(parts: list[Any], news: list[News], plan: Plan) -> Field | Pushes:
+    """Compute the repulsion from what all shards deposited."""
+    merged = merge(parts, plan)
+    return repel_together(merged, plan) if plan.gathers else convolve(merged, news, plan)
+
+
+def convolve(nodes: NDArray[np.float32], news: list[News], plan: Plan) -> Field:
+    lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
+    with _at_work:
+        normalizer = _convolution.apply(nodes, lattice, plan.n, threads_here())
+    return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
+
+
+def repel_together(positions: Positions, plan: Plan) -> Pushes:
+    """Compute the push on all points with the method that one machine uses for so many."""
+    push, threads = np.empty_like(positions), threads_here()
+    if plan.n <= EXACT_UP_TO:
+        normalizer = _core.exact_repulsion(positions, push, threads)
+    else:
+        with _at_work:
+            normalizer = _field.pixel_field(positions, plan.most_nodes, push, threads)
+    return Pushes(push, max(normalizer, SMALLEST_NORMALIZER))
+
+
+def pass_on(acting: Field | Pushes) -> Field | Pushes:
+    return acting
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Of the whole map, small."""
+
+    bounds: "_core.Bounds"
+    normalizer: float
+
+
+def oversee(acting: Field | Pushes, news: list[News], parts: list[Any] | None) -> Overview:
+    """Summarize the whole map. `parts`: all positions, for an exact normalizer."""
+    normalizer = acting.normalizer if parts is None else best_normalizer(np.concatenate(parts), threads_here())
+    return Overview(bounds_of(news), max(normalizer, SMALLEST_NORMALIZER))
