@@ -10,6 +10,7 @@ import contextlib
 import hmac
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,10 +75,16 @@ class Refused(Exception):  # noqa: N818 - not an error of ours
 
 
 class Gate:
-    """ASGI: lets through what may come in, and puts the headers on what goes out."""
+    """ASGI: lets through what may come in, and puts the headers on what goes out.
 
-    def __init__(self, app: Any, keys: Secrets, hosts: tuple[str, ...], port: int) -> None:
+    trust: called with the client's address after every request that passed and had the cookie.
+    """
+
+    def __init__(
+        self, app: Any, keys: Secrets, hosts: tuple[str, ...], port: int, trust: Callable[[Any], None]
+    ) -> None:
         self._app = app
+        self._trust = trust
         self._keys = keys
         self._hosts = frozenset(f"{host}:{port}" for host in hosts) | (
             frozenset(hosts) if port == HTTP else frozenset()
@@ -90,6 +97,8 @@ class Gate:
             return
         try:
             self._check(scope)
+            if self.is_known(scope):
+                self._trust(scope["client"])
         except Refused as refused:
             await refuse(scope, send, refused)
             return

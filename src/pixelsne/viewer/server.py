@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from pixelsne.viewer.connections import Connections, limited_protocol
 from pixelsne.viewer.files import page_files
 from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
@@ -25,6 +26,7 @@ from pixelsne.viewer.security import LOOPBACK, Gate, Secrets, cookie_name
 
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 MOST_CLIENTS = 16
+WAITING_TO_CONNECT = 512  # and accepted at once: fewer than a process may have files
 LARGEST_MESSAGE = 1_000  # bytes a page may send at once through its websocket
 LARGEST_TOKEN = 200
 SECONDS_BETWEEN_LOOKS = 0.03
@@ -62,18 +64,21 @@ class Server:
         self._name = written_host(host)
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
-        self._gate = Gate(self._routes(), self._keys, (*LOOPBACK, self._name), self.port)
+        connections = Connections()
+        self._gate = Gate(self._routes(), self._keys, (*LOOPBACK, self._name), self.port, connections.remove)
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 self._gate,
                 log_level="critical",
                 access_log=False,
+                http=limited_protocol(connections),
+                backlog=WAITING_TO_CONNECT,
+                proxy_headers=False,  # they could name another connection
                 ws="websockets-sansio",
                 ws_max_size=LARGEST_MESSAGE,
                 ws_per_message_deflate=False,
                 server_header=False,
                 lifespan="off",
-                limit_concurrency=64,
                 timeout_graceful_shutdown=1,
             )
         )
@@ -243,7 +248,7 @@ def listen(host: str, port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))
-        made.listen(128)  # who comes before the server is ready, waits
+        made.listen(WAITING_TO_CONNECT)  # who comes before the server is ready, waits
     except OSError as error:
         made.close()
         raise OSError(error.errno, f"{error.strerror}; choose another with --port", f"{host}:{port}") from None
