@@ -7,9 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import pairwise_distances
 
 from pixelsne import PixelSNE
+from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
+from pixelsne.distributed.reduce import read_block
 from pixelsne.reduce import reduce
+from pixelsne.spaces import TAKE_SPARSE
 
 DTYPES = [np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint64, np.bool_]
 
@@ -100,6 +104,69 @@ def test_sparse_must_be_finite(bad, counts):
     values.data[5] = bad
     with pytest.raises(ValueError, match=r"NaN|infinity"):
         quick().fit(values)
+
+
+@pytest.fixture
+def masked(counts):
+    hidden = np.zeros(counts.shape, dtype=bool)
+    hidden[3, 2] = hidden[7, 60] = True
+    return np.ma.masked_array(counts, mask=hidden)
+
+
+def test_masked_entries_are_refused(masked, counts):
+    """Numbers under a mask are missing values; fill values of files are often among them."""
+    with pytest.raises(ValueError, match=r"X has 2 masked entries, the first at \[3, 2\].*pass X.filled\(value\)"):
+        quick().fit(masked)
+    with pytest.raises(ValueError, match="2 masked entries"):
+        quick().fit(counts).transform(masked)
+    assert np.isfinite(quick().fit_transform(masked.filled(0))).all()  # the remedy
+
+
+@pytest.mark.parametrize("mask", [np.ma.nomask, False])
+def test_an_empty_mask_hides_nothing(mask, counts):
+    bare = np.ma.masked_array(counts, mask=mask)
+    np.testing.assert_array_equal(quick().fit_transform(bare), quick().fit_transform(counts))
+
+
+def test_masked_partitions_are_refused(masked, counts):
+    with pytest.raises(ValueError, match=r"partition 4 of X has 2 masked entries.*da.ma.filled\(X, value\)"):
+        read_block(masked, 4)
+    assert np.array_equal(read_block(np.ma.masked_array(counts), 0).values, counts)
+
+
+def with_indices(matrix, dtype):
+    """As scipy makes them when it joins large matrices."""
+    matrix = sparse.csr_array(matrix)
+    matrix.indices, matrix.indptr = matrix.indices.astype(dtype), matrix.indptr.astype(dtype)
+    return matrix
+
+
+def sparse_input(metric, counts):
+    if metric not in GIVEN_METRICS:
+        return counts
+    distances = pairwise_distances(counts)
+    farthest = np.sort(distances, axis=1)[:, 40:41]
+    return np.where(distances <= farthest, distances if metric == "precomputed" else np.exp(-distances / 10), 0)
+
+
+@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.parametrize("metric", [*CORE_METRICS, *TAKE_SPARSE, *GIVEN_METRICS])
+def test_indices_of_64_bits_give_the_same_map(metric, counts):
+    values = sparse_input(metric, counts)
+    narrow, wide = (with_indices(values, dtype) for dtype in (np.int32, np.int64))
+    model, expected = quick(metric=metric).fit(wide), quick(metric=metric).fit(narrow)
+    np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+    if metric != "affinities":
+        new = with_indices(0.9 * values[:9], np.int64)
+        np.testing.assert_array_equal(model.transform(new), expected.transform(new))
+        np.testing.assert_array_equal(expected.transform(new), quick(metric=metric).fit(narrow).transform(new))
+
+
+def test_a_saved_model_keeps_no_wide_indices(counts, tmp_path):
+    model = quick(metric="manhattan").fit(with_indices(counts, np.int64))
+    model.save(tmp_path / "model")
+    placed = PixelSNE.load(tmp_path / "model").transform(with_indices(counts[:5], np.int64))
+    np.testing.assert_array_equal(placed, model.embedding_[:5])
 
 
 KINDS = st.sampled_from(["normal", "constant", "duplicates", "huge", "tiny", "nan", "infinite", "one column far"])

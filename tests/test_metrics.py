@@ -12,6 +12,7 @@ from pixelsne.affinities import calibrate
 from pixelsne.choices import OTHER_METRICS
 from pixelsne.graphs import given_affinities, neighbors_in_graph, neighbors_in_matrix
 from pixelsne.neighbors import find_neighbors
+from pixelsne.spaces import TAKE_SPARSE
 
 
 def quick(**changes):
@@ -49,6 +50,37 @@ def test_manhattan_maps_keep_manhattan_neighbors(values):
     truth = np.argsort(pairwise_distances(values, metric="manhattan"), axis=1)[:, 1:11]
     near = np.argsort(pairwise_distances(placed), axis=1)[:, 1:11]
     assert np.mean([len(np.intersect1d(*pair)) / 10 for pair in zip(truth, near, strict=True)]) > 0.5
+
+
+@pytest.mark.parametrize("metric", TAKE_SPARSE)
+@pytest.mark.parametrize("fitted", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("new", [np.asarray, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])
+def test_new_rows_may_be_sparse_where_the_map_is_dense(metric, fitted, new, values):
+    model = quick(metric=metric, max_iter=30).fit(fitted(values))
+    np.testing.assert_array_equal(model.transform(new(values[:20])), model.embedding_[:20])
+    others = np.round(values[:20] * 0.7 + 1)
+    np.testing.assert_allclose(model.transform(new(others)), model.transform(fitted(others)), atol=1e-3)
+
+
+def test_equal_sparse_rows_however_they_are_stored(values):
+    """Zeros that are stored, and entries that are stored in two parts, change nothing."""
+    model = quick(metric="manhattan", max_iter=30).fit(sparse.csr_array(values))
+    row = values[7]
+    columns = np.tile(np.arange(len(row)), 2)
+    for dtype in (np.int32, np.int64):
+        numbers, ends = np.concatenate([row - 1, np.ones_like(row)]), np.array([0, len(columns)], dtype)
+        parted = sparse.csr_array((numbers, columns.astype(dtype), ends), shape=(1, len(row)))
+        np.testing.assert_array_equal(model.transform(parted), model.embedding_[7:8])
+        assert parted.nnz == len(columns)  # it is still as it was given
+        np.testing.assert_array_equal(parted.data[len(row) :], 1)
+
+
+@pytest.mark.parametrize("metric", sorted(set(OTHER_METRICS) - {*TAKE_SPARSE, "haversine"}))
+def test_sparse_new_rows_are_refused_as_a_sparse_x_is(metric, values):
+    points = values > 8 if metric in OF_BOOLEANS else values + 0.5
+    model = quick(metric=metric, max_iter=10).fit(points[:60])
+    with pytest.raises(ValueError, match=r"takes no sparse X; use X.toarray\(\)"):
+        model.transform(sparse.csr_array(points[:3]))
 
 
 def test_too_many_points_for_other_metrics(monkeypatch, values):

@@ -7,13 +7,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pixelsne import PixelSNE
+from pixelsne.choices import GIVEN_METRICS, METRICS
 
 
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
@@ -85,6 +89,65 @@ def test_columns_that_hold_no_numbers_are_named(kind, small):
         quick().fit(frame)
 
 
+SPARSE_FRAMES = {
+    "all sparse": lambda frame: frame.astype(pd.SparseDtype(float, fill_value=0.0)),
+    "whole numbers": lambda frame: frame.astype(int).astype(pd.SparseDtype(int, fill_value=0)),
+    "another fill value": lambda frame: frame.astype(pd.SparseDtype(float, fill_value=1.0)),
+    "no fill value": lambda frame: frame.astype(pd.SparseDtype(float)),
+    "some columns": lambda frame: frame.astype(dict.fromkeys(frame.columns[::2], pd.SparseDtype(float, 0.0))),
+}
+
+
+@pytest.mark.parametrize("kind", SPARSE_FRAMES)
+def test_frames_with_sparse_columns(kind, small):
+    dense = frames_of(small)["pandas"]
+    frame = SPARSE_FRAMES[kind](dense)
+    model = quick().fit(frame)
+    np.testing.assert_array_equal(model.embedding_, quick().fit(small).embedding_)
+    assert list(model.feature_names_in_) == list(dense.columns)
+    np.testing.assert_array_equal(model.transform(frame[:4]), model.embedding_[:4])
+    np.testing.assert_array_equal(model.transform(dense[:4]), model.embedding_[:4])
+
+
+def test_sparse_columns_of_very_wide_frames_are_not_filled_in(small, monkeypatch):
+    frame = SPARSE_FRAMES["all sparse"](frames_of(small)["pandas"])
+    monkeypatch.setattr(type(frame.sparse), "to_dense", lambda _: pytest.fail("filled in"))
+    assert quick(metric="manhattan").fit(frame).embedding_.shape == (200, 2)
+
+
+def test_sparse_columns_that_a_metric_does_not_take(small):
+    frame = SPARSE_FRAMES["all sparse"](frames_of(small)["pandas"])
+    with pytest.raises(ValueError, match=r"takes no sparse X.*X.sparse.to_dense\(\)"):
+        quick(metric="chebyshev").fit(frame)
+
+
+def test_sparse_columns_that_hold_no_numbers_are_named(small):
+    frame = frames_of(small)["pandas"].assign(city=pd.arrays.SparseArray(["Oslo"] * 200))
+    with pytest.raises(ValueError, match=r"leave out the columns.*city"):
+        quick().fit(frame)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "sparse", "pyarrow"])
+def test_columns_of_one_name(kind, small):
+    names = ["a", "b"] * 32
+    frame = pd.DataFrame(small, columns=names)
+    if kind == "pyarrow":
+        frame = pa.table([pa.array(column) for column in small.T], names=names)
+    elif kind == "sparse":
+        frame = SPARSE_FRAMES["all sparse"](frame)
+    model = quick().fit(frame)
+    np.testing.assert_array_equal(model.embedding_, quick().fit(small).embedding_)
+    np.testing.assert_array_equal(model.transform(frame[:4]), model.embedding_[:4])
+    assert list(model.feature_names_in_[:2]) == ["a (column 0)", "b (column 1)"]
+
+
+def test_columns_of_one_name_that_hold_no_numbers_are_told_apart(small):
+    frame = pd.DataFrame(small[:, :3], columns=["a", "a", "b"]).astype(object)
+    frame.isetitem(1, pd.Series(["Oslo"] * 200, dtype="string"))
+    with pytest.raises(ValueError, match=r"leave out the columns a \(column 1\) "):
+        quick().fit(frame)
+
+
 def test_as_html(small):
     assert "PixelSNE" in quick().fit(small)._repr_html_()
 
@@ -121,3 +184,77 @@ def test_nothing_is_refused(nothing):
 def test_lazy_frames_are_named(small):
     with pytest.raises(ValueError, match=r"X is a lazy frame; give X.collect\(\)"):
         quick().fit(pl.DataFrame(small).lazy())
+
+
+@pytest.mark.filterwarnings("ignore:Data was converted to boolean")
+class TestTags:
+    """What they promise is done, what they deny is refused."""
+
+    def fitting(self, metric, small):
+        """Input that suits the metric."""
+        values = small[:, 20:22] / 10 if metric == "haversine" else small + 0.5
+        return pairwise_distances(values) if metric in GIVEN_METRICS else values
+
+    def is_fitted(self, metric, values):
+        try:
+            placed = quick(metric=metric).fit(values).embedding_
+        except (ValueError, TypeError):
+            return False
+        return placed.shape == (len(placed), 2) and bool(np.isfinite(placed).all())
+
+    @pytest.fixture(params=METRICS)
+    def metric(self, request):
+        return request.param
+
+    def tags(self, metric):
+        return quick(metric=metric).__sklearn_tags__().input_tags
+
+    def test_two_dimensions(self, metric, small):
+        values = self.fitting(metric, small)
+        tags = self.tags(metric)
+        assert tags.two_d_array == self.is_fitted(metric, values)
+        assert tags.one_d_array == self.is_fitted(metric, values[0])
+        assert tags.three_d_array == self.is_fitted(metric, values[:, :, None])
+
+    def test_sparse(self, metric, small):
+        values = sparse.csr_array(self.fitting(metric, small))
+        assert self.tags(metric).sparse == self.is_fitted(metric, values)
+
+    def test_positive_only(self, metric, small):
+        values = self.fitting(metric, small)
+        assert self.tags(metric).positive_only != self.is_fitted(metric, -values)
+
+    def test_pairwise(self, metric, small):
+        """Whether a row has a number for each other row."""
+        tall = self.fitting("haversine" if metric == "haversine" else "euclidean", small)
+        assert self.tags(metric).pairwise != self.is_fitted(metric, tall)
+
+    def test_missing_values(self, metric, small):
+        values = self.fitting(metric, small).copy()
+        values[3, 1] = np.nan
+        assert self.tags(metric).allow_nan == self.is_fitted(metric, values)
+
+    def test_words(self, metric, small):
+        words = np.full(self.fitting(metric, small).shape, "Oslo")
+        tags = self.tags(metric)
+        assert tags.string == self.is_fitted(metric, words)
+        assert tags.categorical == self.is_fitted(metric, pd.DataFrame(words).astype("category"))
+        assert tags.dict == self.is_fitted(metric, {"a": [1.0, 2.0]})
+
+    def test_what_is_given_in_pairs_is_split_in_pairs(self, small):
+        """As tools of scikit-learn do it that read the tag."""
+        from sklearn.utils.metaestimators import _safe_split  # noqa: PLC0415 - its private name may go
+
+        distances = pairwise_distances(small)
+        rows, others = train_test_split(np.arange(len(small)), random_state=0)
+        model = quick(metric="precomputed")
+        first, _ = _safe_split(model, distances, None, rows)
+        second, _ = _safe_split(model, distances, None, others, rows)
+        assert model.fit(first).transform(second).shape == (len(others), 2)
+
+    def test_a_wrong_metric_is_told_by_fit_and_not_by_tags(self, small):
+        for wrong in (7, None, "nothing"):
+            model = PixelSNE(metric=wrong)
+            assert model.__sklearn_tags__().input_tags.two_d_array
+            with pytest.raises((ValueError, TypeError), match="metric"):
+                model.fit(small)

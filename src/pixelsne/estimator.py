@@ -11,13 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pixelsne.arrays import Placed, Positions
-from pixelsne.choices import GIVEN_METRICS
+from pixelsne.choices import GIVEN_METRICS, OTHER_METRICS
 from pixelsne.descent import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
-from pixelsne.inputs import as_numbers
+from pixelsne.inputs import as_numbers, with_distinct_names
 from pixelsne.memory import estimate
 from pixelsne.pipeline import Run
 from pixelsne.settings import PRESETS, check_choice, check_settings, check_threads
+from pixelsne.spaces import TAKE_SPARSE
 from pixelsne.transform import place_rows
 from pixelsne.watched import finish, watched
 
@@ -187,6 +188,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
         """Computes the map. `y` is ignored.
 
+        X: an array, a sparse matrix or a data frame of numbers (n, d), without missing values. The metrics "euclidean",
+        "cosine", "manhattan", "precomputed" and "affinities" take sparse matrices, and data frames of sparse columns.
         A dask array or data frame is embedded on the cluster of the current client, and what is learned of its points
         stays there, as dask arrays.
         """
@@ -309,7 +312,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if values is X:
             return validate_data(self, X, reset=reset, **needed)
         values = check_array(values, input_name="X", estimator=self, **needed)
-        validate_data(self, X, reset=reset, skip_check_array=True)  # remembers the columns' names
+        # Remembers the columns' names. (From 1.9 on, scikit-learn takes no frames with several columns of one name.)
+        validate_data(self, with_distinct_names(X), reset=reset, skip_check_array=True)
         return values
 
     def _listeners(self, stack: ExitStack) -> list[Listener]:
@@ -372,7 +376,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric in GIVEN_METRICS
+        metric = self.metric if isinstance(self.metric, str) else ""  # a wrong one is told by fit
+        tags.input_tags.sparse = metric not in OTHER_METRICS or metric in TAKE_SPARSE
+        tags.input_tags.pairwise = tags.input_tags.positive_only = metric in GIVEN_METRICS
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags

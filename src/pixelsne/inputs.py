@@ -1,5 +1,6 @@
 """From what users have, to an array of numbers."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,14 @@ def as_numbers(values: Any) -> Any:
     """An array (n, d) or a sparse matrix; `values` itself, not a copy, where it is one already."""
     if sparse.issparse(values):
         return values
+    if np.ma.isMaskedArray(values):
+        return without_mask(values)
     if hasattr(values, "collect_schema") and not hasattr(values, "to_numpy"):
         raise ValueError("X is a lazy frame; give X.collect()")
     if hasattr(values, "columns") or hasattr(values, "column_names"):
-        values = frame_as_array(values)
+        values = frame_as_array(with_distinct_names(with_dense_columns(values)))
+    if sparse.issparse(values):
+        return values
     array = np.asarray(values)
     if array.dtype.kind in NUMERIC_KINDS:
         return values if isinstance(values, np.ndarray) else array
@@ -26,6 +31,46 @@ def as_numbers(values: Any) -> Any:
         except ValueError:
             pass
     raise ValueError(f"X must hold numbers, got {array.dtype}; convert or leave out other columns")
+
+
+def without_mask(values: Any, name: str = "X", remedy: str = "X.filled(value)") -> Any:
+    """Return the numbers of a masked array; ValueError if some are masked."""
+    masked = np.argwhere(np.ma.getmaskarray(values))
+    if len(masked):
+        first = ", ".join(str(index) for index in masked[0])
+        raise ValueError(
+            f"{name} has {len(masked):,} masked entries, the first at [{first}]; missing values are not supported: "
+            f"pass {remedy}, or leave out the rows or columns that have some"
+        )
+    return np.ma.getdata(values)
+
+
+def with_dense_columns(frame: Any) -> Any:
+    """Convert the sparse columns of a pandas frame; return other frames as they are.
+
+    Columns that are all sparse, with fill value 0, become a sparse matrix; otherwise they become dense columns.
+    """
+    dtypes = list(getattr(frame, "dtypes", []))
+    are_sparse = [type(dtype).__name__ == "SparseDtype" for dtype in dtypes]
+    if not any(are_sparse):
+        return frame
+    if all(are_sparse) and all(dtype.fill_value == 0 and dtype.subtype.kind in NUMERIC_KINDS for dtype in dtypes):
+        return sparse.csr_array(frame.sparse.to_coo())
+    import pandas as pd  # noqa: PLC0415 - whoever gives such a frame has it
+
+    columns = [frame.iloc[:, index] for index in range(len(dtypes))]
+    dense = [one.sparse.to_dense() if is_sparse else one for one, is_sparse in zip(columns, are_sparse, strict=True)]
+    return pd.concat(dense, axis=1)
+
+
+def with_distinct_names(frame: Any) -> Any:
+    """Rename the columns of a pandas frame or pyarrow table that share a name: narwhals takes no such frames."""
+    names = list(getattr(frame, "column_names", getattr(frame, "columns", [])))
+    counts = Counter(names)
+    if len(counts) == len(names):
+        return frame
+    distinct = [f"{name} (column {index})" if counts[name] > 1 else name for index, name in enumerate(names)]
+    return frame.set_axis(distinct, axis=1) if hasattr(frame, "set_axis") else frame.rename_columns(distinct)
 
 
 def frame_as_array(frame: Any) -> Any:

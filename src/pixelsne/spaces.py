@@ -5,6 +5,7 @@ A space is made from the input, finds the neighbors of its points, and later tho
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -59,6 +60,47 @@ class Space(Protocol):
 
     def kept(self) -> "Space":
         """What placing new points takes, without the rest."""
+
+
+def check_takes(metric: str, values: Any) -> None:
+    """ValueError if values are sparse and the metric is for dense ones."""
+    if sparse.issparse(values) and metric not in TAKE_SPARSE:
+        raise ValueError(
+            f"metric={metric!r} takes no sparse X; use X.toarray() (of a data frame, X.sparse.to_dense()), or one of "
+            f"the metrics {', '.join(('euclidean', 'cosine', *TAKE_SPARSE))}"
+        )
+
+
+def canonical(values: Any) -> Any:
+    """Return a sparse matrix as scikit-learn's distances need it; anything else as it is.
+
+    They take indices of 32 bits only, and sum entries that are stored twice in place, in the user's own matrix.
+    """
+    if not sparse.issparse(values):
+        return values
+    if not values.has_canonical_format:
+        values = values.copy()
+        values.sum_duplicates()
+    if values.indices.dtype == values.indptr.dtype == np.int32:
+        return values
+    if max(values.nnz, *values.shape) > np.iinfo(np.int32).max:
+        raise ValueError(f"X has {values.nnz:,} stored numbers, too many for this metric; use 'euclidean' or 'cosine'")
+    parts = values.data, values.indices.astype(np.int32), values.indptr.astype(np.int32)
+    return type(values)(parts, shape=values.shape)
+
+
+def keys_of_dense(rows: AnyArray) -> list[bytes]:
+    """Return the same bytes for equal rows: in one type, and with one zero."""
+    return [row.tobytes() for row in rows.astype(np.float64) + 0.0]
+
+
+def keys_of_sparse(rows: Any) -> list[bytes]:
+    """Return the same bytes for equal rows, sparse or not: where numbers other than 0 are, and which."""
+    matrix = sparse.csr_array(rows, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    columns, ends = matrix.indices.astype(np.int64), matrix.indptr
+    return [columns[begin:end].tobytes() + matrix.data[begin:end].tobytes() for begin, end in pairwise(ends)]
 
 
 def nearest_at_no_distance(neighbors: Neighbors) -> Twins:
@@ -128,19 +170,17 @@ class OtherDistances:
                 f"(at most {MOST_POINTS_FOR_OTHER_METRICS:,}); find the neighbors with a library that knows this "
                 "distance and pass the sparse graph with metric='precomputed', or use metric='euclidean' or 'cosine'"
             )
-        if sparse.issparse(values) and settings.metric not in TAKE_SPARSE:
-            raise ValueError(
-                f"metric={settings.metric!r} takes no sparse X; use X.toarray(), or one of the metrics "
-                f"{', '.join(('euclidean', 'cosine', *TAKE_SPARSE))}"
-            )
-        return cls(values, settings.metric)
+        check_takes(settings.metric, values)
+        return cls(canonical(values), settings.metric)
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
         blocks = self._blocks(self.values, settings.threads, token)
         return join(nearest_in_rows(distances, k, rows) for rows, distances in blocks)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
-        return join(nearest_in_rows(distances, k, None) for _, distances in self._blocks(values, threads, token))
+        check_takes(self.metric, values)
+        blocks = self._blocks(canonical(values), threads, token)
+        return join(nearest_in_rows(distances, k, None) for _, distances in blocks)
 
     def _blocks(self, rows: Any, threads: int, token: _core.ProgressToken) -> Iterator[tuple[AnyArray, AnyArray]]:
         from sklearn.metrics import pairwise_distances_chunked  # noqa: PLC0415 - slow to import and rarely needed
@@ -159,17 +199,11 @@ class OtherDistances:
             token.advance(len(block))
             first += len(block)
 
-    def twins(self, values: Any, neighbors: Neighbors) -> Twins:
+    def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
         """By their numbers: not every distance is 0 between equal rows, and not only between them."""
-        if sparse.issparse(values):
-            return nearest_at_no_distance(neighbors)
-        places = {row.tobytes(): place for place, row in reversed(list(enumerate(self._comparable(self.values))))}
-        return np.array([places.get(row.tobytes(), -1) for row in self._comparable(values)], dtype=np.int64)
-
-    @staticmethod
-    def _comparable(rows: AnyArray) -> AnyArray:
-        """In one type, and with one zero."""
-        return rows.astype(np.float64) + 0.0
+        keys = keys_of_sparse if sparse.issparse(values) or sparse.issparse(self.values) else keys_of_dense
+        places = {key: place for place, key in reversed(list(enumerate(keys(self.values))))}
+        return np.array([places.get(key, -1) for key in keys(values)], dtype=np.int64)
 
     def distinct(self, heaviest: int) -> "tuple[OtherDistances, Duplicates | None]":
         duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, heaviest)

@@ -11,6 +11,7 @@ from pixelsne import _core
 from pixelsne.arrays import Points
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.sized import Sized
+from pixelsne.inputs import without_mask
 from pixelsne.reduce import (
     WIDEST_COVARIANCE,
     Reduction,
@@ -55,6 +56,8 @@ def count_rows(block: Block) -> int:
 
 def read_block(partition: Any, number: int, declared: tuple[int | None, int] | None = None) -> Block:
     """The numbers of a partition, checked. declared: its shape, where it is known."""
+    if np.ma.isMaskedArray(partition):
+        partition = without_mask(partition, f"partition {number} of X", "da.ma.filled(X, value)")
     values = np.ascontiguousarray(partition)
     if values.ndim != 2 or values.dtype.kind not in "biuf":  # noqa: PLR2004
         raise ValueError(f"partition {number} must hold numbers (rows, columns), has {values.dtype} {values.shape}")
