@@ -1,6 +1,7 @@
 """Kills workers of a cluster at random moments of runs: `python tests/stress/killed_workers.py [kills] [seed]`.
 
-Every run must end by itself, in the very bytes of a run that nobody disturbed.
+Every run must end by itself, in the very bytes of a run that nobody disturbed. Runs take turns between the repulsion of
+small maps and that of large ones.
 """
 
 import os
@@ -19,9 +20,10 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from pixelsne import PixelSNE
-from pixelsne.distributed import embed
+from pixelsne.distributed import embed, repulsion
 
 WORKERS = 2
+LIMITS = (repulsion.GATHER_UP_TO, 0)
 MODEL = PixelSNE(random_state=0, perplexity=15, max_iter=120)
 
 
@@ -51,15 +53,19 @@ def main(kills: int, seed: int) -> None:
     with dask.config.set({"distributed.scheduler.allowed-failures": 10}), cluster, Client(cluster) as client:
         points = make_points()
         began = time.monotonic()
-        expected = embed(points, client, MODEL).compute()
-        usual = time.monotonic() - began
+        expected = {}
+        for limit in LIMITS:
+            repulsion.GATHER_UP_TO = limit
+            expected[limit] = embed(points, client, MODEL).compute()
+        usual = (time.monotonic() - began) / len(LIMITS)
         print(f"undisturbed: {usual:.1f} s", flush=True)
         while sum(seen.values()) - seen["finished before"] < kills:
             cluster.scale(WORKERS)  # a worker that is killed while it starts takes its keeper along
             client.wait_for_workers(WORKERS, timeout=120)
+            repulsion.GATHER_UP_TO = limit = LIMITS[sum(seen.values()) % len(LIMITS)]
             with tempfile.TemporaryDirectory() as folder:
                 found, when = disturbed_run(client, points, Path(folder), chance.uniform(0, usual), chance)
-            if not np.array_equal(found, expected):
+            if not np.array_equal(found, expected[limit]):
                 raise SystemExit(f"another map after a kill in {when}")
             seen[when] += 1
             print(f"{dict(seen)}, the same map", flush=True)
