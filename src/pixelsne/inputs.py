@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pixelsne.sparse_structure import StructureError, to_csr
+
 NUMERIC_KINDS = "biufc"  # scikit-learn has its own words for complex numbers
 COLUMNS_NAMED = 5  # in an error
 
@@ -13,7 +15,7 @@ COLUMNS_NAMED = 5  # in an error
 def as_numbers(values: Any) -> Any:
     """An array (n, d) or a sparse matrix; `values` itself, not a copy, where it is one already."""
     if sparse.issparse(values):
-        return values
+        return checked_sparse(values)
     if np.ma.isMaskedArray(values):
         return without_mask(values)
     if hasattr(values, "collect_schema") and not hasattr(values, "to_numpy"):
@@ -71,6 +73,14 @@ def with_distinct_names(frame: Any) -> Any:
         return frame
     distinct = [f"{name} (column {index})" if counts[name] > 1 else name for index, name in enumerate(names)]
     return frame.set_axis(distinct, axis=1) if hasattr(frame, "set_axis") else frame.rename_columns(distinct)
+
+
+def checked_sparse(matrix: Any) -> Any:
+    """A csr_array whose indices all lie inside of it; ValueError if the matrix was put together wrongly."""
+    try:
+        return to_csr(matrix)
+    except StructureError as error:
+        raise ValueError(f"X is no valid sparse matrix: {error}; build it with scipy.sparse.coo_array") from None
 
 
 def frame_as_array(frame: Any) -> Any:

@@ -26,6 +26,7 @@ from pixelsne.settings import (
     settings_of,
 )
 from pixelsne.spaces import Coordinates, GivenAffinities, GivenDistances, OtherDistances, Space
+from pixelsne.sparse_structure import to_csr
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
@@ -106,9 +107,10 @@ def read_other(described: Document, arrays: Arrays) -> OtherDistances:
         return OtherDistances(array_of(arrays, "values", None, (None, None)), metric)
     parts = (array_of(arrays, name, None, (None,)) for name in ("numbers", "columns", "offsets"))
     rows, columns = described["shape"]
-    values = sparse.csr_array(tuple(parts), shape=(rows, columns))
-    values.check_format(full_check=True)
-    return OtherDistances(values, metric)
+    numbers, indices, offsets = parts
+    if {indices.dtype.kind, offsets.dtype.kind} != {"i"}:
+        raise DamagedFileError("its columns and offsets are no integers")
+    return OtherDistances(to_csr(sparse.csr_array((numbers, indices, offsets), shape=(rows, columns))), metric)
 
 
 Describe = Callable[[Any, Arrays], Document]

@@ -17,6 +17,7 @@ from pixelsne.memory import GIGABYTE, available
 
 ROWS_AT_ONCE = 65_536
 SPARSE_PARTS = {"data", "shape", "format"}
+INDEX_PARTS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
 NUMBERS, TEXT = "biuf", "US"
 MATRIX = 2  # dimensions
 
@@ -80,10 +81,26 @@ def read_member(path: Path, archive: zipfile.ZipFile, member: Member) -> AnyArra
 
 
 def read_sparse(path: Path, members: dict[str, Member]) -> Any:
+    """A csr_array; nothing of the file is used as an index before it is known to lead into the matrix."""
     from scipy import sparse  # noqa: PLC0415 - only for those who have one
 
     check_unpacked(path, list(members.values()))
-    return sparse.load_npz(path).tocsr()
+    for name in INDEX_PARTS & members.keys():
+        if members[name].dtype.kind not in "iu":
+            raise FileError(path, f"is damaged: its {name} are {members[name].dtype}, not integers")
+    return checked_csr(path, sparse.load_npz(path))
+
+
+def checked_csr(path: Path, matrix: Any) -> Any:
+    from pixelsne.sparse_structure import StructureError, to_csr  # noqa: PLC0415 - as above
+
+    size, there = 8 * max(matrix.shape), available()
+    if size > there:
+        raise FileError(path, f"claims to have shape {matrix.shape}, which takes {size / GIGABYTE:.1f} GB")
+    try:
+        return to_csr(matrix)
+    except StructureError as error:
+        raise FileError(path, f"is damaged: {error}") from None
 
 
 def check_unpacked(path: Path, members: list[Member]) -> None:

@@ -39,11 +39,11 @@ def read_h5ad(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
 def cells_source(path: Path, name: str, values: Any, cells: Any, wanted: Wanted, check_room: CheckRoom) -> Source:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    from pixelsne.files.read_arrays import matrix_source  # noqa: PLC0415
+    from pixelsne.files.read_arrays import checked_csr, matrix_source  # noqa: PLC0415
 
     values = values.to_numpy() if hasattr(values, "to_numpy") else values  # obsm may hold data frames
     if hasattr(values, "tocsr"):
-        values = values.tocsr()
+        values = checked_csr(path, values)
     name_column = next(
         name for name in (cells.index.name, "cell", "cell name", "row name") if name not in cells.columns and name
     )

@@ -1,0 +1,193 @@
+"""Sparse matrices whose parts contradict each other are refused before any index is followed."""
+
+import subprocess
+import sys
+
+import anndata
+import h5py
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pixelsne import PixelSNE
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_points import read_points
+from pixelsne.sparse_structure import StructureError, to_csr
+
+FORMATS = ("csr", "csc", "bsr", "coo", "dia", "lil", "dok")
+FAR = 2_000_000_000
+
+
+def counts(kind="csr"):
+    matrix = sparse.random(60, 30, 0.2, format="csr", random_state=0)
+    return matrix.asformat(kind)
+
+
+def quick(**changes):
+    return PixelSNE(**({"perplexity": 5, "max_iter": 20, "random_state": 0} | changes))
+
+
+def break_entry(part, place, value):
+    def change(matrix):
+        getattr(matrix, part)[place] = value
+
+    return change
+
+
+def replace_part(part, make):
+    def change(matrix):
+        setattr(matrix, part, make(getattr(matrix, part)))
+
+    return change
+
+
+BROKEN = [
+    ("csr", break_entry("indices", 7, FAR)),
+    ("csr", break_entry("indices", 7, 30)),
+    ("csr", break_entry("indices", 7, -1)),
+    ("csr", break_entry("indptr", 9, FAR)),
+    ("csr", break_entry("indptr", 9, 0)),
+    ("csr", break_entry("indptr", 0, 3)),
+    ("csr", break_entry("indptr", -1, FAR)),
+    ("csr", replace_part("indices", lambda part: part.astype(np.float64))),
+    ("csr", replace_part("indices", lambda part: part[:-5])),
+    ("csr", replace_part("indptr", lambda part: part[:-5])),
+    ("csr", replace_part("data", lambda part: part[:-5])),
+    ("csr", replace_part("data", lambda part: part.astype(object))),
+    ("csc", break_entry("indices", 7, FAR)),
+    ("csc", break_entry("indptr", 9, FAR)),
+    ("bsr", break_entry("indices", 0, FAR)),
+    ("bsr", break_entry("indptr", 1, -5)),
+    ("bsr", replace_part("data", lambda part: part[:, :, 0])),
+    ("coo", lambda matrix: matrix.row.__setitem__(3, FAR)),
+    ("coo", lambda matrix: matrix.col.__setitem__(3, -1)),
+    ("coo", replace_part("data", lambda part: part[:-5])),
+    ("dia", break_entry("offsets", 0, FAR)),
+    ("dia", break_entry("offsets", 0, -60)),
+    ("dia", replace_part("offsets", lambda part: np.repeat(part[:1], len(part)))),
+    ("dia", replace_part("data", lambda part: part[:-1])),
+    ("lil", lambda matrix: matrix.rows[2].append(FAR)),
+    ("lil", lambda matrix: matrix.rows.__setitem__(2, [0.5] * len(matrix.data[2]))),
+    ("lil", lambda matrix: matrix.rows[2].__setitem__(0, FAR)),
+    ("dok", lambda matrix: matrix._dict.__setitem__((FAR, 0), 1.0)),
+]
+
+
+@pytest.mark.parametrize(("kind", "change"), BROKEN)
+def test_a_wrong_structure_is_an_error(kind, change):
+    matrix = counts(kind)
+    if kind == "lil":
+        matrix.rows[2], matrix.data[2] = [1, 4], [1.0, 2.0]
+    change(matrix)
+    with pytest.raises(StructureError):
+        to_csr(matrix)
+
+
+def test_the_estimator_refuses_it_before_any_use():
+    """In a process of its own: the code before crashed here."""
+    program = """
+import numpy as np
+from scipy import sparse
+from pixelsne import PixelSNE
+
+def broken():
+    matrix = sparse.random(60, 60, 0.2, format="csr", random_state=0)
+    matrix.indices[7] = 2_000_000_000
+    return matrix
+
+good = sparse.random(60, 60, 0.2, format="csr", random_state=0)
+fitted = PixelSNE(perplexity=5, max_iter=20).fit(good)
+graphs = [PixelSNE(perplexity=5, max_iter=20, metric=name) for name in ("precomputed", "affinities")]
+calls = [model.fit for model in (PixelSNE(), PixelSNE(metric="manhattan"), *graphs)] + [fitted.transform]
+for call in calls:
+    try:
+        call(broken())
+    except ValueError as error:
+        print("X is no valid sparse matrix: its indices[7] is 2000000000" in str(error))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True"] * 5
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_gives_the_same_matrix(kind):
+    matrix = counts(kind)
+    checked = to_csr(matrix)
+    assert checked.has_canonical_format
+    np.testing.assert_array_equal(checked.toarray(), counts().toarray())
+
+
+def test_unsorted_indices_and_duplicates_are_put_in_order_without_touching_the_input():
+    given = sparse.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    given.has_canonical_format = True  # a lie
+    assert to_csr(given).toarray().tolist() == [[2.0, 0.0, 4.0]]
+    assert given.indices.tolist() == [2, 0, 2]
+
+
+def test_a_canonical_matrix_is_not_copied():
+    matrix = counts()
+    assert np.shares_memory(to_csr(matrix).data, matrix.data)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_indices_of_64_bits(metric):
+    matrix = counts()
+    wide = matrix.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    model = quick(metric=metric).fit(wide)
+    np.testing.assert_array_equal(model.embedding_, quick(metric=metric).fit_transform(matrix))
+    np.testing.assert_array_equal(model.transform(wide[:5]), model.embedding_[:5])
+
+
+def parts_of(kind):
+    matrix = counts(kind)
+    names = {"csr": ("indices", "indptr"), "coo": ("row", "col"), "dia": ("offsets",)}[kind]
+    return {"format": np.array(kind.encode()), "shape": np.array(matrix.shape), "data": matrix.data} | {
+        name: getattr(matrix, name).copy() for name in names
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "value"),
+    [
+        ("csr", "indices", FAR),
+        ("csr", "indices", 30),
+        ("csr", "indptr", FAR),
+        ("csr", "shape", 7),
+        ("coo", "row", 60),
+        ("dia", "offsets", FAR),
+    ],
+)
+def test_npz_files(kind, part, value, tmp_path):
+    parts = parts_of(kind)
+    parts[part][1 if part == "shape" else 3] = value
+    np.savez(tmp_path / "counts.npz", **parts)
+    with pytest.raises(FileError, match=r"counts\.npz: is damaged"):
+        read_points(tmp_path / "counts.npz")
+
+
+def test_npz_files_with_indices_that_are_no_integers(tmp_path):
+    parts = parts_of("csr")
+    np.savez(tmp_path / "counts.npz", **(parts | {"indices": parts["indices"] + 0.5}))
+    with pytest.raises(FileError, match="its indices are float64, not integers"):
+        read_points(tmp_path / "counts.npz")
+
+
+def test_npz_files_that_claim_more_rows_than_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr("pixelsne.files.read_arrays.available", lambda: 1e6)
+    parts = parts_of("coo")
+    np.savez(tmp_path / "counts.npz", **(parts | {"shape": np.array([10**9, 30])}))
+    with pytest.raises(FileError, match=r"claims to have shape \(1000000000, 30\)"):
+        read_points(tmp_path / "counts.npz")
+
+
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_h5ad_files(kind, part, tmp_path):
+    path = tmp_path / "cells.h5ad"
+    anndata.AnnData(counts(kind)).write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        file[f"X/{part}"][3] = FAR
+    with pytest.raises(FileError, match=rf"cells\.h5ad: is damaged: its {part}"):
+        read_points(path)
