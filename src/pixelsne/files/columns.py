@@ -1,5 +1,6 @@
 """From the columns of a table to a matrix of numbers, batch by batch."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,15 +36,17 @@ def is_vector(kind: pa.DataType) -> bool:
 def choose_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
     """Which columns are embedded: those that were asked for; or all vectors; or else all numbers."""
     asked = (*(wanted.columns or ()), *((wanted.label,) if wanted.label else ()))
+    names = Counter(schema.names)
     for name in asked:
-        times = schema.names.count(name)
+        times = names[name]
         if times != 1:
             problem = "no column" if times == 0 else f"{times} columns"
             raise FileError(path, f"has {problem} {name!r}; it has {listed(schema.names)}")
     if wanted.columns is None:
         return default_columns(path, schema, wanted)
+    kinds = dict(zip(schema.names, schema.types, strict=True))
     for name in wanted.columns:
-        kind = schema.field(name).type
+        kind = kinds[name]
         if not (is_number(kind) or is_vector(kind) or pa.types.is_boolean(kind)):
             raise FileError(path, f"column {name!r} holds {kind}, which is no number; choose others with --columns")
         if name == wanted.label:
@@ -65,7 +68,8 @@ def default_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
     if not chosen:
         kinds = listed(f"{field.name} ({field.type})" for field in schema)
         raise FileError(path, f"has no column of numbers to embed; its columns are {kinds}")
-    twice = next((name for name in chosen if schema.names.count(name) > 1), None)
+    names = Counter(schema.names)
+    twice = next((name for name in chosen if names[name] > 1), None)
     if twice is not None:
         raise FileError(path, f"has several columns {twice!r}; give each a name of its own")
     return chosen
@@ -128,8 +132,11 @@ def read_batches(
 ) -> Source:
     """A Source from batches of a table; `rows` if it tells how many it has. The table itself is never in memory."""
     names = choose_columns(path, schema, wanted)
-    kept = [place for place, name in enumerate(schema.names) if name not in names]
-    kinds = [plain(schema.field(name).type) for name in names]
+    places = {name: place for place, name in enumerate(schema.names)}  # by name, Arrow looks through all of them
+    embedded = [places[name] for name in names]
+    kept = sorted(set(range(len(schema.names))) - set(embedded))
+    types = schema.types
+    kinds = [plain(types[place]) for place in embedded]
     dtype = narrowest(kind.value_type if is_vector(kind) else kind for kind in kinds)
     widths: list[int] = []
     blocks: list[AnyArray] = []
@@ -139,10 +146,11 @@ def read_batches(
         if not batch.num_rows:
             continue
         batch.validate(full=True)  # what a damaged file makes of text and lists may lead anywhere
-        widths = widths or [width_of(path, name, batch.column(name)) for name in names]
+        columns = dict(zip(names, (batch.column(place) for place in embedded), strict=True))
+        widths = widths or [width_of(path, name, column) for name, column in columns.items()]
         check_told(path, max(rows or 0, read + batch.num_rows), read, sum(widths), dtype, check_room)
         blocks.append(np.empty((batch.num_rows, sum(widths)), dtype=dtype))
-        fill(path, blocks[-1], batch, names, widths, read)
+        fill(path, blocks[-1], columns, widths, read)
         others.append(batch.select(kept))
         read += batch.num_rows
         if sum(one.nbytes for one in others[-1].columns) * read / batch.num_rows > room:
@@ -160,10 +168,10 @@ def check_told(path: Path, rows: int, read: int, columns: int, dtype: Any, check
         raise FileError(path, str(error)) from None
 
 
-def fill(path: Path, block: AnyArray, batch: Any, names: list[str], widths: list[int], row: int) -> None:
+def fill(path: Path, block: AnyArray, columns: dict[str, Any], widths: list[int], row: int) -> None:
     first = 0
-    for name, width in zip(names, widths, strict=True):
-        block[:, first : first + width] = as_block(path, name, batch.column(name), row, width)
+    for (name, column), width in zip(columns.items(), widths, strict=True):
+        block[:, first : first + width] = as_block(path, name, column, row, width)
         first += width
 
 

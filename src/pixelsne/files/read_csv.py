@@ -1,10 +1,7 @@
 """Text files of separated values, gzipped or not."""
 
-import csv
-import gzip
-import io
 import re
-import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,69 +10,30 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from pixelsne.files.columns import choose_columns, read_batches
+from pixelsne.files.csv_layout import NUMBER, Layout
+from pixelsne.files.csv_quotes import check_quotes, check_swallowed_rows
 from pixelsne.files.errors import FileError
-from pixelsne.files.source import NUMBERED, CheckRoom, Source, Wanted
-
-BLOCK_BYTES = 4_000_000
-LONGEST_LINE = 64_000_000
-SEPARATORS = ",;\t"
+from pixelsne.files.source import CheckRoom, Source, Wanted
 
 # A column of text of which this share is numbers has text among its numbers.
 MOSTLY = 0.5
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
 # What stands for no value.
 MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "None"]
 
-Names = list[str] | None  # None: the first line has them
 Kinds = dict[str, pa.DataType]
-
-
-class Layout:
-    """How the text is cut into fields."""
-
-    def __init__(self, path: Path, wanted: Wanted) -> None:
-        line = first_line(path)
-        self.separator = "\t" if ".tsv" in path.suffixes else max(SEPARATORS, key=line.count)  # of equals the first
-        fields = next(csv.reader(io.StringIO(line), delimiter=self.separator), [])
-        header = wanted.header if wanted.header is not None else not any(map(is_written_number, fields))
-        self.names: Names = None if header else [NUMBERED.format(place) for place in range(len(fields))]
-        self.block_bytes = max(BLOCK_BYTES, 4 * len(line))
-
-    def row_of(self, line: int) -> int:
-        """Rows are counted from 1; a header is none."""
-        return line - (1 if self.names is None else 0)
-
-
-def first_line(path: Path) -> str:
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with opener(path, "rb") as file:
-            line = file.readline(LONGEST_LINE)
-    except (EOFError, OSError, zlib.error) as error:
-        raise FileError(path, f"is damaged: {error}") from None
-    if not line.strip():
-        raise FileError(path, "is empty, or begins with an empty line")
-    try:
-        return str(line.decode("utf-8-sig")).rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise FileError(path, "is no text in UTF-8") from None
-
-
-def is_written_number(field: str) -> bool:
-    return re.match(NUMBER, field) is not None
 
 
 def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
     layout = Layout(path, wanted)
+    check_quotes(path, layout.separator)
     as_text: set[str] = set()
     while True:
         kinds: Kinds = {}
         try:
             kinds, embedded = find_kinds(path, layout, wanted, as_text)
-            return read_batches(
-                path, pa.schema(list(kinds.items())), None, open_csv(path, layout, kinds), wanted, check_room
-            )
+            batches = plausible_batches(path, layout, kinds, embedded)
+            return read_batches(path, pa.schema(list(kinds.items())), None, batches, wanted, check_room)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             name = column_in(error, list(kinds))
             if name is None or name in embedded or name in as_text:
@@ -83,15 +41,16 @@ def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
             as_text.add(name)  # a column that only travels along may be anything
 
 
-def find_kinds(path: Path, layout: Layout, wanted: Wanted, as_text: set[str]) -> tuple[Kinds, list[str]]:
+def find_kinds(path: Path, layout: Layout, wanted: Wanted, as_text: set[str]) -> tuple[Kinds, set[str]]:
     """Columns are what their first block says; of those to embed, whole numbers may be followed by others."""
     reader = open_csv(path, layout, None)
     schema, batch = reader.schema, next(iter(reader), None)
     if batch is None:
         raise FileError(path, "holds no rows")
-    asked = [field if field.name not in (wanted.columns or ()) else field.with_type(pa.float64()) for field in schema]
+    named = set(wanted.columns or ())
+    asked = [field if field.name not in named else field.with_type(pa.float64()) for field in schema]
     refuse_text_among_numbers(path, batch, wanted)
-    embedded = choose_columns(path, pa.schema(asked), wanted)
+    embedded = set(choose_columns(path, pa.schema(asked), wanted))
     kinds: Kinds = {}
     for field in asked:
         untold = pa.types.is_null(field.type) or field.name in as_text
@@ -99,6 +58,14 @@ def find_kinds(path: Path, layout: Layout, wanted: Wanted, as_text: set[str]) ->
     if len(kinds) < len(schema.names):
         raise FileError(path, "has several columns of one name; give each its own")
     return kinds, embedded
+
+
+def plausible_batches(path: Path, layout: Layout, kinds: Kinds, embedded: set[str]) -> Iterator[Any]:
+    numeric, row = [place for place, name in enumerate(kinds) if name in embedded], 0
+    for batch in open_csv(path, layout, kinds):
+        check_swallowed_rows(path, batch, numeric, layout.separator, row)
+        yield batch
+        row += batch.num_rows
 
 
 def open_csv(path: Path, layout: Layout, kinds: Kinds | None) -> Any:

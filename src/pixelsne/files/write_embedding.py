@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -57,15 +57,15 @@ def as_table(one: Map) -> Any:
     """Places first, then all that travelled along; a column of the input called x becomes input_x."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    columns = dict(zip(PLACES, (*one.placed.T, *one.pixels.T), strict=True))
-    table = pa.table({name: pa.array(np.ascontiguousarray(column)) for name, column in columns.items()})
+    places = zip(PLACES, (*one.placed.T, *one.pixels.T), strict=True)
+    columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in places}
     if one.others is not None:
         for name, column in zip(one.others.column_names, one.others.columns, strict=True):
-            table = table.append_column(free_name(name, table.column_names), column)
-    return table.replace_schema_metadata({ABOUT: one.told()})
+            columns[free_name(name, columns)] = column
+    return pa.table(columns, metadata={ABOUT: one.told()})
 
 
-def free_name(name: str, taken: list[str]) -> str:
+def free_name(name: str, taken: Container[str]) -> str:
     while name in taken:
         name = f"input_{name}"
     return name
@@ -81,13 +81,12 @@ def write_csv(file: IO[bytes], one: Map, separator: str = ",") -> None:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.csv  # noqa: PLC0415
 
-    table = as_table(one)
-    for place, kind in reversed(list(enumerate(table.schema.types))):
-        if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
-            table = table.remove_column(place)  # text has no room for lists
-        elif pa.types.is_dictionary(kind):
-            table = table.set_column(place, table.column_names[place], table.column(place).cast(kind.value_type))
-    pa.csv.write_csv(table, file, pa.csv.WriteOptions(delimiter=separator))
+    table, columns = as_table(one), {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if not (pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType)):  # text has no room for lists
+            columns[name] = column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
+    pa.csv.write_csv(pa.table(columns), file, pa.csv.WriteOptions(delimiter=separator))
 
 
 def write_tsv(file: IO[bytes], one: Map) -> None:
@@ -101,10 +100,12 @@ def write_npy(file: IO[bytes], one: Map) -> None:
 def write_npz(file: IO[bytes], one: Map) -> None:
     arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, ABOUT: np.array(one.told())}
     if one.others is not None:
+        taken = {*arrays, "file", "allow_pickle"}  # NumPy has the last two for itself
         for name, column in zip(one.others.column_names, one.others.columns, strict=True):
             array = plain_column(column).to_numpy()
             is_plain = array.dtype.kind in "biufU"
-            free = free_name(name, [*arrays, "file", "allow_pickle"])  # which NumPy has for itself
+            free = free_name(name, taken)
+            taken.add(free)
             arrays[free] = array if is_plain else np.array(["" if value is None else str(value) for value in array])
     np.savez(file, allow_pickle=False, **arrays)
 
