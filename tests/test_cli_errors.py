@@ -69,7 +69,7 @@ def test_a_fit_that_cannot_be_is_refused_before_anything_is_read(tmp_path, monke
 
 
 def test_what_writing_needs_is_looked_for_before_the_fit(cells, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "anndata.io", None)
+    monkeypatch.setitem(sys.modules, "anndata", None)
     monkeypatch.setattr("pixelsne.commands.embed.read", lambda *_: pytest.fail("was read"))
     result = run("embed", cells, "-o", tmp_path / "map.h5ad", *QUICK, expect=1)
     assert "pip install 'pixelsne[anndata]'" in result.stderr

@@ -1,80 +1,74 @@
 """Cells: the AnnData format of single-cell biology, for those who have installed its library."""
 
+import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pixelsne.files.errors import FileError
+from pixelsne.files.hdf5_process import Hdf5Process, hdf5_process
 from pixelsne.files.source import CheckRoom, Source, Wanted
-from pixelsne.memory import GIGABYTE, available
 
-MATRIX = "X"
+LIBRARIES = ("anndata", "h5py")
 
 
-def need_anndata(path: Path) -> tuple[Any, Any]:
-    try:
-        import anndata.io  # noqa: PLC0415 - an extra
-        import h5py  # noqa: PLC0415
-    except ImportError:
-        raise FileError(path, "needs a library: pip install 'pixelsne[anndata]'") from None
-    return anndata.io, h5py
+def need_anndata(path: Path) -> None:
+    if any(find_spec(name) is None for name in LIBRARIES):
+        raise FileError(path, "needs a library: pip install 'pixelsne[anndata]'")
 
 
 def read_h5ad(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
     """Of the file, what is embedded and the table of cells; the rest stays where it is."""
-    io, h5py = need_anndata(path)
+    from pixelsne.files.read_arrays import matrix_source  # noqa: PLC0415 - slow to import
+
+    need_anndata(path)
     if wanted.columns is not None:
         raise FileError(path, "--columns is for tables; --rep chooses what of an h5ad is embedded")
-    try:
-        with h5py.File(path, "r") as file:
-            name = choose_representation(path, file, wanted.representation)
-            check_size(path, h5py, file, (name, "obs"))
-            values, cells = io.read_elem(file[name]), io.read_elem(file["obs"])
-    except FileError:
-        raise
-    except Exception as error:  # noqa: BLE001 - what a damaged file makes its libraries raise is anybody's guess
-        raise FileError(path, f"is damaged, or no h5ad file: {str(error).splitlines()[0]:.200}") from None
-    return cells_source(path, name, values, cells, wanted, check_room)
-
-
-def cells_source(path: Path, name: str, values: Any, cells: Any, wanted: Wanted, check_room: CheckRoom) -> Source:
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    from pixelsne.files.read_arrays import checked_csr, matrix_source  # noqa: PLC0415
-
-    values = values.to_numpy() if hasattr(values, "to_numpy") else values  # obsm may hold data frames
-    if hasattr(values, "tocsr"):
-        values = checked_csr(path, values)
-    name_column = next(
-        name for name in (cells.index.name, "cell", "cell name", "row name") if name not in cells.columns and name
-    )
-    others = pa.Table.from_pandas(cells.reset_index(names=name_column), preserve_index=False)
+    request = {"task": "read", "path": os.fspath(path), "representation": wanted.representation}
+    with hdf5_process(path, request) as process:
+        begin = process.line()
+        process.check_room(int(begin["unpacked"]))
+        values = read_matrix(path, process)
+        others = read_cells(path, process)
+    if len(others) != values.shape[0]:
+        raise FileError(path, f"is damaged: it has {values.shape[0]:,} rows of numbers and {len(others):,} cells")
     source = matrix_source(path, values, others, Wanted(label=wanted.label), check_room)
-    return Source(path, source.values, (name,), others)
+    return Source(path, source.values, (str(begin["name"]),), others)
 
 
-def choose_representation(path: Path, file: Any, asked: str | None) -> str:
-    known = list(file.get("obsm", {}))
-    if asked is None or asked == MATRIX:
-        if MATRIX not in file:
-            raise FileError(path, f"has no X; choose one of {', '.join(known) or 'no others, either'} with --rep")
-        return MATRIX
-    if asked not in known:
-        raise FileError(path, f"has no {asked!r} in obsm; it has {', '.join(known) or 'none'}, and X")
-    return f"obsm/{asked}"
+def read_matrix(path: Path, process: Hdf5Process) -> Any:
+    from scipy import sparse  # noqa: PLC0415 - slow to import
+
+    from pixelsne.files.read_arrays import checked_csr  # noqa: PLC0415
+
+    told = process.line()
+    arrays = process.arrays(told["parts"])
+    if told["kind"] == "dense":
+        return arrays[0]
+    make = {"csr": sparse.csr_array, "csc": sparse.csc_array}[told["kind"]]
+    try:
+        data, indices, offsets = arrays
+        if {indices.dtype.kind, offsets.dtype.kind} - set("iu"):
+            raise FileError(path, f"is damaged: its indices are {indices.dtype} and {offsets.dtype}, not integers")
+        return checked_csr(path, make((data, indices, offsets), shape=tuple(told["shape"])))
+    except (TypeError, ValueError) as error:
+        raise error if isinstance(error, FileError) else FileError(path, f"is damaged: {error}") from None
 
 
-def check_size(path: Path, h5py: Any, file: Any, names: tuple[str, ...]) -> None:
-    """Of what is unpacked, which a small file may tell to be more than any machine has."""
-    sizes: list[int] = []
+def read_cells(path: Path, process: Hdf5Process) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
 
-    def count(_name: str, part: Any) -> None:
-        if isinstance(part, h5py.Dataset):
-            sizes.append(int(part.size) * part.dtype.itemsize)
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(process.arrays(process.line()["parts"])[0])) as stream:
+            table = stream.read_all()
+        table.validate(full=True)
+    except pa.ArrowException as error:
+        raise FileError(path, f"is damaged: its table of cells is none: {str(error).splitlines()[0]:.200}") from None
+    return table
 
-    for name in names:
-        count(name, file[name])
-        if isinstance(file[name], h5py.Group):
-            file[name].visititems(count)
-    needed, there = sum(sizes), available()
-    if needed > there:
-        raise FileError(path, f"unpacks to {needed / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are available")
+
+def read_about_h5ad(path: Path) -> str:
+    """What a map tells of itself, in JSON."""
+    need_anndata(path)
+    with hdf5_process(path, {"task": "about", "path": os.fspath(path)}) as process:
+        return str(process.line()["told"])

@@ -9,6 +9,7 @@ import numpy as np
 
 from pixelsne.arrays import AnyArray
 from pixelsne.files.errors import FileError
+from pixelsne.files.read_h5ad import read_about_h5ad
 from pixelsne.files.read_points import kind_of, read_points
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, PLACES, Map
@@ -48,7 +49,9 @@ def read_about(path: Path, kind: str) -> dict[str, Any]:
     """What the file tells of itself; a csv or npy tells nothing."""
     try:
         told = json.loads(read_told(path, kind))
-    except (ValueError, KeyError, OSError):
+    except FileError:
+        raise
+    except Exception:  # noqa: BLE001 - deeply nested JSON is a RecursionError, and zips have errors of their own
         raise FileError(path, "is damaged: what it tells of itself cannot be read") from None
     return told if isinstance(told, dict) else {}
 
@@ -64,10 +67,7 @@ def read_told(path: Path, kind: str) -> str | bytes:
         with np.load(path, allow_pickle=False) as arrays:
             return str(arrays[ABOUT]) if ABOUT in arrays else nothing
     if kind == ".h5ad":
-        import h5py  # noqa: PLC0415 - an extra, and here already
-
-        with h5py.File(path, "r") as file:
-            return str(file[f"uns/{ABOUT}"].asstr()[()]) if f"uns/{ABOUT}" in file else nothing
+        return read_about_h5ad(path)
     return nothing
 
 

@@ -12,14 +12,16 @@ import numpy as np
 
 from pixelsne.arrays import Pixels, Placed
 from pixelsne.coloring import plain_column
+from pixelsne.files import hdf5_child
 from pixelsne.files.errors import FileError
+from pixelsne.files.hdf5_process import hdf5_process
 from pixelsne.files.read_h5ad import need_anndata
 from pixelsne.files.replacing import replacing
 from pixelsne.files.source import Source, Wanted
 from pixelsne.screen import Screen
 
-ABOUT = "pixelsne"  # the key of what a file tells of itself
-KEY_IN_H5AD = "X_pixelsne"
+ABOUT = hdf5_child.ABOUT  # the key of what a file tells of itself
+KEY_IN_H5AD = hdf5_child.MAP
 PLACES = ("x", "y", "pixel_x", "pixel_y")
 
 
@@ -112,16 +114,30 @@ def write_npz(file: IO[bytes], one: Map) -> None:
 
 def write_h5ad(file: IO[bytes], one: Map) -> None:
     """Everything the source has, if that is an h5ad, and the map beside it."""
-    io, h5py = need_anndata(Path("h5ad"))
-    if one.source is not None and one.source.suffix.lower() == ".h5ad":
-        with one.source.open("rb") as source:
-            shutil.copyfileobj(source, file, 1 << 20)
-        file.seek(0)
-    with h5py.File(file, "r+" if file.seek(0, os.SEEK_END) else "w") as cells:
-        if "obs" not in cells:
-            io.write_elem(cells, "/", as_cells(one))
-        io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, one.placed)
-        io.write_elem(cells.require_group("uns"), ABOUT, one.told())
+    if one.source is None or one.source.suffix.lower() != ".h5ad":
+        write_new_h5ad(file, one)
+        return
+    with one.source.open("rb") as source:
+        shutil.copyfileobj(source, file, 1 << 20)
+    file.flush()
+    placed = np.ascontiguousarray(one.placed, dtype=np.float32)
+    if os.name == "nt":  # whose processes inherit no open files
+        hdf5_child.write_map_into(file, placed, one.told())
+        return
+    request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "told": one.told()}
+    with hdf5_process(one.source, request, (file.fileno(),)) as process:
+        process.send(placed.tobytes())
+        process.line()
+
+
+def write_new_h5ad(file: IO[bytes], one: Map) -> None:
+    import anndata.io  # noqa: PLC0415 - an extra, and slow to import
+    import h5py  # noqa: PLC0415
+
+    with h5py.File(file, "w") as cells:
+        anndata.io.write_elem(cells, "/", as_cells(one))
+        anndata.io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, one.placed)
+        anndata.io.write_elem(cells.require_group("uns"), ABOUT, one.told())
 
 
 def as_cells(one: Map) -> Any:
