@@ -20,7 +20,7 @@ from pixelsne.files.read_map import read_map
         (["-o", "map.parquet", "--plot", "map.txt"], "map.txt: is of a kind"),
         (["-o", "map.parquet", "--columns", "nothing"], "has no column 'nothing'"),
         (["-o", "map.parquet", "--perplexity", "-3"], "perplexity must be"),
-        (["-o", "map.parquet", "--model", "map.parquet"], "is to hold two things"),
+        (["-o", "map.parquet", "--model", "map.parquet"], "would be written by both -o and --model"),
         (["-o", "map.parquet", "--resume", "nothing"], "nothing: no such checkpoint"),
         (["-o", "map.parquet", "--init", "nothing"], "nothing: No such file"),
         (["-o", "/proc/nothing/map.parquet"], "/proc/nothing/map.parquet: cannot be written"),

@@ -149,6 +149,13 @@ def test_a_folder_that_a_worker_does_not_see_is_refused_before_the_run(embed, tm
     assert list(Path("deep").iterdir()) == []
 
 
+@pytest.mark.parametrize("folder", ["map", "./map", "points"])
+def test_folders_that_collide_are_refused(folder, embed):
+    finished = embed(Run(), "--checkpoint", folder)
+    assert finished.exit_code == 1
+    assert "give each a name of its own" in finished.stderr or "is an input (INPUT)" in finished.stderr
+
+
 def test_a_folder_appears_when_it_is_complete(tmp_path):
     target = tmp_path / "map"
     with appearing(target) as folder:

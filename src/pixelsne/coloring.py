@@ -1,6 +1,7 @@
 """Which color a point has, and what it means."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -111,7 +112,7 @@ def encode_column(column: Any) -> tuple[list[str], AnyArray]:
         column = pc.if_else(pc.is_nan(column), None, column)
     encoded = column.combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-    names = [str(name) for name in encoded.dictionary.to_pylist()]
+    names = [str(name) for name in words_of(encoded.dictionary)]
     return names, np.where(codes == len(names), -1, codes)
 
 
@@ -122,9 +123,38 @@ def plain_column(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
-        words = [None if value is None else str(value) for value in column.to_pylist()]
-        column = pa.chunked_array([pa.array(words, pa.string())])
+        column = pa.chunked_array([pa.array(words_of(column), pa.string())])
     return column
+
+
+def words_of(column: Any) -> list[str | None]:
+    """The values of an Arrow array in words; dates that Python cannot hold as NumPy writes them."""
+    try:
+        return [None if value is None else str(value) for value in column.to_pylist()]
+    except Exception:  # noqa: BLE001 - years after 9999, unknown time zones: every library has its own error
+        return [one_word(value) for value in column]
+
+
+def one_word(value: Any) -> str | None:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    if not value.is_valid:
+        return None
+    with suppress(Exception):
+        return str(value.as_py())
+    with suppress(Exception):
+        return str(pa.array([value], value.type).to_numpy(zero_copy_only=False)[0])
+    return "out of range"
+
+
+def plain_array(column: Any) -> AnyArray:
+    """A column as NumPy has it, or its words where NumPy cannot."""
+    plain = plain_column(column)
+    try:
+        array: AnyArray = plain.to_numpy()
+    except Exception:  # noqa: BLE001 - as above
+        array = np.array(words_of(plain), dtype=object)
+    return array
 
 
 def color_categories(values: Any, name: str = "") -> Coloring:

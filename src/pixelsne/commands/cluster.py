@@ -20,6 +20,7 @@ from pixelsne.distributed.shared import check_shared
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.paths import check_distinct
 from pixelsne.files.replacing import left_behind
 
 Given = dict[str, Any]
@@ -68,6 +69,11 @@ def check(given: Given) -> None:
         raise click.UsageError(
             f"--init {given['init']} is for one machine: take {' or '.join(STARTS)}, or leave out --cluster"
         )
+    local = {"-o": given["output"], "--checkpoint": given["checkpoint"]}
+    check_distinct(
+        {} if is_remote(given["input_path"]) else {"INPUT": Path(given["input_path"])},
+        {option: Path(path) for option, path in local.items() if path and not is_remote(path)},
+    )
     if not is_remote(given["output"]) and Path(given["output"]).exists():
         raise FileError(given["output"], "exists; a map of many files goes into a new folder")
 

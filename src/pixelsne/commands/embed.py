@@ -14,16 +14,18 @@ import numpy as np
 from pixelsne.choices import STARTS
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
-from pixelsne.commands.plot import PAGES, PICTURES, draw, look_of, write_page
+from pixelsne.commands.paths import check_disk, check_paths
+from pixelsne.commands.plot import draw, look_of, write_page
 from pixelsne.commands.score import scores
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.paths import file_identity, target_of
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import CheckRoom, Source, Wanted
-from pixelsne.files.write_embedding import WRITERS, Map, about_map, check_output, write_map
+from pixelsne.files.write_embedding import Map, about_map, write_map
 from pixelsne.memory import check_memory
 from pixelsne.neighborhoods import Neighborhoods, sample_rows
 from pixelsne.pipeline import Run
@@ -77,6 +79,7 @@ def run(given: Given, signals: Signals) -> int:
         try:
             model = make_model(given)
             source = read(given, model, talk)
+            check_disk(given, model, source)
             clock.mark("read")
             work = model.start(source.values)
             checkpoint = open_checkpoint(given, work, source, talk)
@@ -95,37 +98,6 @@ def run(given: Given, signals: Signals) -> int:
         checkpoint.remove()
     report(given, model, source, clock, talk)
     return 0
-
-
-def check_paths(given: Given) -> None:
-    """Before any work is done."""
-    inputs: tuple[Path, ...] = (Path(given["input_path"]),)
-    if inputs[0].is_dir():
-        raise FileError(inputs[0], "is a folder; give the name of a file, or --cluster local to take all in it")
-    if given["init"] not in {None, *STARTS}:
-        inputs += (Path(given["init"]),)
-    check_output(given["output"], inputs, tuple(WRITERS))
-    if given["picture"]:
-        check_output(given["picture"], inputs, PICTURES)
-    if given["html"]:
-        check_output(given["html"], inputs, PAGES)
-    for name in ("model_path", "checkpoint"):
-        if given[name]:
-            check_output(given[name], inputs)
-    outputs = [Path(given[name]).resolve() for name in (*RESULTS, "checkpoint") if given[name]]
-    twice = next((path for path in outputs if outputs.count(path) > 1), None)
-    if twice is not None:
-        raise FileError(twice, "is to hold two things; give each a name of its own")
-    check_checkpoint(given)
-
-
-def check_checkpoint(given: Given) -> None:
-    """Work that was kept is not written over by accident."""
-    path, other = given["checkpoint"], given["resume"]
-    if other and not Path(other).exists() and other != path:
-        raise FileError(other, "no such checkpoint")
-    if path and path != other and Path(path).exists():
-        raise FileError(path, f"exists: go on from it with --resume {path}, or delete it")
 
 
 def make_model(given: Given) -> PixelSNE:
@@ -179,7 +151,7 @@ def open_checkpoint(given: Given, work: Run, source: Source, talk: Talk) -> Chec
     if resumed:
         resume(given["resume"], work, identity)
         talk.say(f"going on from iteration {work.descent.iteration if work.descent else 0}")
-    same = resumed and Path(path).resolve() == Path(given["resume"]).resolve()
+    same = resumed and file_identity(Path(path)) == file_identity(Path(given["resume"]))
     return Checkpoint(Path(path), work, identity, given["every"], prepared_is_there=same)
 
 
@@ -199,16 +171,23 @@ def give_up(
     """written: the results that are complete; None before there are any to write."""
     if written is not None:
         done = f"complete: {', '.join(written)}" if written else "none is half done"
-        kept = f"; go on with --resume {checkpoint.path}" if checkpoint is not None and checkpoint.write() else ""
-        talk.tell(f"stopped while results were written, {done}{kept}")
+        talk.tell(f"stopped while results were written, {done}{keep(checkpoint)}")
     elif stopped.hurried:
         talk.tell("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
     elif checkpoint is None:
         talk.tell("stopped, nothing written; --checkpoint FILE keeps the work next time")
-    elif checkpoint.write() and work is not None and work.descent is not None:
-        talk.tell(f"stopped at iteration {work.descent.iteration}; go on with --resume {checkpoint.path}")
+    elif told := keep(checkpoint):
+        talk.tell(f"stopped at iteration {work.descent.iteration if work and work.descent else 0}{told}")
     else:
         talk.tell("stopped before the map began to form: there is nothing to keep yet")
+
+
+def keep(checkpoint: Checkpoint | None) -> str:
+    """Writes a last checkpoint; how to go on from it, or why there is none, or nothing if there is nothing to keep."""
+    try:
+        return f"; go on with --resume {checkpoint.path}" if checkpoint is not None and checkpoint.write() else ""
+    except OSError as error:
+        return f"; the checkpoint could not be written: {error.filename}: {error.strerror}"
 
 
 def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
@@ -233,7 +212,7 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> Iterator[str
         yield given["output"]
     if given["model_path"]:
         remember_names(model, source)
-        Path(given["model_path"]).parent.mkdir(parents=True, exist_ok=True)
+        target_of(Path(given["model_path"])).parent.mkdir(parents=True, exist_ok=True)
         model.save(given["model_path"])
         yield given["model_path"]
     if given["html"]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from pixelsne.commands.embed import Given, check_paths, make_model, read, write_results
+from pixelsne.commands.embed import Given, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
+from pixelsne.commands.paths import check_paths
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map

@@ -6,6 +6,7 @@ and stays as it is, so it is written once. Each is complete or absent, and each 
 
 import os
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -17,7 +18,9 @@ from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run, fingerprint
-from pixelsne.files.model import array_of, describe_space, finite, read_space
+from pixelsne.files.model import READING_ERRORS, array_of, describe_space, finite, read_space
+from pixelsne.files.paths import target_of
+from pixelsne.files.replacing import sweep
 from pixelsne.pipeline import Prepared, Run
 from pixelsne.settings import Settings, check_choice, check_count
 
@@ -51,8 +54,14 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def show(self, _snapshot: object) -> None:
+        """A run goes on when its checkpoint cannot be written: the disk may have room again the next time."""
         if self._run.descent is not None and time.monotonic() - self._last >= self._seconds:
-            self.write()
+            try:
+                self.write()
+            except OSError as error:
+                self._last = time.monotonic()
+                again = f"the run goes on and tries again in {self._seconds:g} s"
+                warnings.warn(f"{self.path}: no checkpoint: {error.strerror or error}; {again}", stacklevel=1)
 
     def write(self) -> bool:
         """Whether there was something to write: nothing before the first iteration."""
@@ -69,7 +78,9 @@ class Checkpoint:
     def remove(self) -> None:
         """Once the map itself is safe."""
         for path in (self.path, beside_checkpoint(self.path)):
-            path.unlink(missing_ok=True)
+            sweep(target_of(path))
+            for name in (target_of(path), path):
+                name.unlink(missing_ok=True)
 
 
 def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
@@ -112,7 +123,7 @@ def resume(path: str | os.PathLike[str], run: Run, identity: Identity) -> None:
     try:
         run.resume(read_prepared(told, large), read_state(document, arrays))
         run.timings.update({str(stage): finite(seconds) for stage, seconds in document["timings"].items()})
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except READING_ERRORS as error:
         raise FileError(path, f"is damaged, or {beside.name} is: {damage(error)}") from None
 
 

@@ -13,3 +13,8 @@ class FileError(ValueError):
     def __reduce__(self) -> tuple[type["FileError"], tuple[str, str]]:
         """As it was made: Exception would give back one argument, the message, to a class that takes two."""
         return type(self), (self.path, self.problem)
+
+
+def first_words(error: BaseException) -> str:
+    """One line of an error's message, not too long; its name if it has no message."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

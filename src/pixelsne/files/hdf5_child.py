@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, first_words
 
 MATRIX = "X"
 MAP = "X_pixelsne"  # in obsm
@@ -188,6 +188,6 @@ def main(asked: str) -> None:
     except FileError as error:
         send.line({"problem": error.problem})
     except Exception as error:  # noqa: BLE001 - what a damaged file makes its libraries raise is anybody's guess
-        send.line({"problem": f"is damaged, or no h5ad file: {(str(error).splitlines() or [repr(error)])[0]:.200}"})
+        send.line({"problem": f"is damaged, or no h5ad file: {first_words(error)}"})
     stdout.flush()
     os._exit(0)  # closing a damaged file may crash or hang, too

@@ -35,6 +35,9 @@ KIND = "pixelsne model"
 VERSION = 1
 MOST_PERPLEXITIES = 100
 
+# What a damaged document makes its readers raise.
+READING_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+
 Arrays = dict[str, AnyArray]
 Document = dict[str, Any]
 
@@ -186,7 +189,7 @@ def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) ->
         settings_of(model)
         embedding = read_embedding(document, arrays)
         read_columns(document, model, embedding.space.width())
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except READING_ERRORS as error:
         raise DamagedFileError(f"{path} is damaged: {damage(error)}") from None
     return model, embedding
 

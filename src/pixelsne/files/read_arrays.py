@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pixelsne.arrays import AnyArray
 from pixelsne.files.columns import check_told
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.source import CheckRoom, Source, Wanted
 from pixelsne.memory import GIGABYTE, available
 
@@ -55,10 +55,6 @@ def read_npz(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
         raise FileError(path, f"is damaged, or holds objects: {first_words(error)}") from None
     values = arrays.pop(chosen)
     return matrix_source(path, values, pa.table(arrays) if arrays else None, wanted, check_room)
-
-
-def first_words(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def member_of(archive: zipfile.ZipFile, name: str) -> Member:

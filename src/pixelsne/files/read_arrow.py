@@ -9,7 +9,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from pixelsne.files.columns import read_batches
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.source import CheckRoom, Source, Wanted
 
 ROWS_PER_BATCH = 65_536
@@ -34,4 +34,4 @@ def read_feather(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
 
 
 def refuse(path: Path, error: Exception, kind: str) -> NoReturn:
-    raise FileError(path, f"is damaged, or no {kind} file: {str(error).splitlines()[0]:.200}") from None
+    raise FileError(path, f"is damaged, or no {kind} file: {first_words(error)}") from None

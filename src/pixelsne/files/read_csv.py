@@ -12,7 +12,7 @@ import pyarrow.csv
 from pixelsne.files.columns import choose_columns, read_batches
 from pixelsne.files.csv_layout import NUMBER, Layout
 from pixelsne.files.csv_quotes import check_quotes, check_swallowed_rows
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.source import CheckRoom, Source, Wanted
 
 # A column of text of which this share is numbers has text among its numbers.
@@ -108,4 +108,4 @@ def explain(error: Exception, layout: Layout, name: str | None) -> str:
     fields = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
     if fields is not None:
         return f"row {layout.row_of(int(fields[1]))}: {fields[3]} fields where other rows have {fields[2]}"
-    return f"is no table: {str(error).splitlines()[0]:.200}"
+    return f"is no table: {first_words(error)}"

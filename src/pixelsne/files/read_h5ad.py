@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.hdf5_process import Hdf5Process, hdf5_process
 from pixelsne.files.source import CheckRoom, Source, Wanted
 
@@ -63,7 +63,7 @@ def read_cells(path: Path, process: Hdf5Process) -> Any:
             table = stream.read_all()
         table.validate(full=True)
     except pa.ArrowException as error:
-        raise FileError(path, f"is damaged: its table of cells is none: {str(error).splitlines()[0]:.200}") from None
+        raise FileError(path, f"is damaged: its table of cells is none: {first_words(error)}") from None
     return table
 
 

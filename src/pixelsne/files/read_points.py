@@ -5,7 +5,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, first_words
+from pixelsne.files.paths import check_special
 from pixelsne.files.source import CheckRoom, Source, Wanted
 from pixelsne.memory import check_room_for_values
 
@@ -44,7 +45,13 @@ def read_points(
     if path.is_dir():
         raise FileError(path, "is a folder; give the name of a file")
     module, name = READERS[kind_of(path)].split(".")
+    check_special(path)
     with path.open("rb"):  # whoever cannot, learns it from the system, and all that follows is the file's own fault
         pass
     read: Reader = getattr(import_module(f"pixelsne.files.{module}"), name)
-    return read(path, wanted or Wanted(), check_room)
+    try:
+        return read(path, wanted or Wanted(), check_room)
+    except FileError:
+        raise
+    except Exception as error:  # an error without a file's name helps nobody
+        raise FileError(path, f"cannot be read: {first_words(error)}") from error

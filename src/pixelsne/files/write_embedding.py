@@ -11,10 +11,11 @@ from typing import IO, Any
 import numpy as np
 
 from pixelsne.arrays import Pixels, Placed
-from pixelsne.coloring import plain_column
+from pixelsne.coloring import plain_array, words_of
 from pixelsne.files import hdf5_child
 from pixelsne.files.errors import FileError
 from pixelsne.files.hdf5_process import hdf5_process
+from pixelsne.files.paths import check_distinct, check_writable, target_of
 from pixelsne.files.read_h5ad import need_anndata
 from pixelsne.files.replacing import replacing
 from pixelsne.files.source import Source, Wanted
@@ -87,8 +88,21 @@ def write_csv(file: IO[bytes], one: Map, separator: str = ",") -> None:
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if not (pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType)):  # text has no room for lists
-            columns[name] = column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
+            columns[name] = printable(column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column)
     pa.csv.write_csv(pa.table(columns), file, pa.csv.WriteOptions(delimiter=separator))
+
+
+def printable(column: Any) -> Any:
+    """The column, or its words where Arrow has no text for its dates."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if not pa.types.is_temporal(column.type):
+        return column
+    try:
+        column.cast(pa.string())  # what writing does
+    except pa.ArrowException:
+        return pa.array(words_of(column), pa.string())
+    return column
 
 
 def write_tsv(file: IO[bytes], one: Map) -> None:
@@ -104,7 +118,7 @@ def write_npz(file: IO[bytes], one: Map) -> None:
     if one.others is not None:
         taken = {*arrays, "file", "allow_pickle"}  # NumPy has the last two for itself
         for name, column in zip(one.others.column_names, one.others.columns, strict=True):
-            array = plain_column(column).to_numpy()
+            array = plain_array(column)
             is_plain = array.dtype.kind in "biufU"
             free = free_name(name, taken)
             taken.add(free)
@@ -155,7 +169,7 @@ def as_frame(others: Any) -> Any:
 
     columns = {}
     for name, column in zip(others.column_names, others.columns, strict=True):
-        array = plain_column(column).to_numpy()
+        array = plain_array(column)
         words = [None if value is None else str(value) for value in array] if array.dtype.kind not in "biuf" else array
         columns[str(name) or "row"] = pd.Categorical(words) if isinstance(words, list) else array
     return pd.DataFrame(columns)
@@ -172,7 +186,7 @@ WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {
 
 
 def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: tuple[str, ...] = ()) -> Path:
-    """Before hours are spent: a kind we write (any, if there are none), a folder that can be, and not an input."""
+    """Before hours are spent: a kind we write (any, if there are none), a place that can be written, not an input."""
     path = Path(path)
     if path.is_dir():
         raise FileError(path, "is a folder; give the name of a file")
@@ -180,12 +194,8 @@ def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: 
         raise FileError(path, f"is of a kind that is not written here; known are {', '.join(kinds)}")
     if path.suffix.lower() == ".h5ad":
         need_anndata(path)
-    for given in inputs:
-        if path.exists() and given.exists() and path.samefile(given):
-            raise FileError(path, "is an input, and inputs are never written over; choose another name")
-    nearest = next(parent for parent in path.absolute().parents if parent.exists())
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise FileError(path, f"cannot be written: {nearest} is no folder that can be written to")
+    check_distinct({str(given): given for given in inputs}, {"the output": path})
+    check_writable(path)
     return path
 
 
@@ -196,5 +206,5 @@ def write_map(path: str | os.PathLike[str], one: Map) -> None:
 
 def created(path: Path) -> Any:
     """`replacing`, in a folder that is made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    target_of(path).parent.mkdir(parents=True, exist_ok=True)
     return replacing(path)

@@ -1,0 +1,110 @@
+"""Whether the files of a command can be read and written without harm, found out before it starts."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pixelsne.files.errors import FileError
+
+MOST_BYTES_IN_A_NAME = 255  # where the system does not tell
+PROBE = bytes(4096)
+GIGABYTE = 1e9
+
+# What is neither a file nor a folder.
+SPECIAL = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+Identity = tuple[object, ...]
+
+
+def target_of(path: Path) -> Path:
+    """The file that a write to `path` goes to: where a link leads, or the path itself."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def file_identity(path: Path) -> Identity:
+    """Equal for two paths if they name one file, whatever links lead there, even if it does not exist yet."""
+    path = Path(os.path.realpath(path))
+    try:
+        told = path.stat()
+    except OSError:
+        return (*file_identity(path.parent), path.name) if path.parent != path else (str(path),)
+    return told.st_dev, told.st_ino
+
+
+def check_special(path: Path) -> None:
+    """FileError for FIFOs, sockets and devices: reading may wait for ever, and writing would replace them."""
+    try:
+        kind = SPECIAL.get(stat.S_IFMT(path.stat().st_mode))
+    except OSError:
+        return
+    if kind is not None:
+        raise FileError(path, f"is {kind}; give the name of a regular file")
+
+
+def check_distinct(reads: Mapping[str, Path], writes: Mapping[str, Path]) -> None:
+    """FileError if a file would be written that is read, too, or written twice. Keys say what each file is for."""
+    used: dict[Identity, str] = {}
+    for name, path in reads.items():
+        check_special(path)
+        used[file_identity(path)] = name
+    for name, path in writes.items():
+        check_special(path)
+        other = used.get(one := file_identity(path))
+        if other in reads:
+            raise FileError(path, f"is an input ({other}) that {name} would overwrite; choose another name")
+        if other is not None:
+            raise FileError(path, f"would be written by both {other} and {name}; give each a name of its own")
+        used[one] = name
+
+
+def check_writable(path: Path) -> None:
+    """FileError unless a file can be created there; its folders may be missing. Nothing is left behind."""
+    check_special(path)
+    target = target_of(path)
+    if target.is_symlink():
+        raise FileError(path, "is a link that leads to itself")
+    missing = [target, *target.absolute().parents]
+    nearest = next(parent for parent in target.absolute().parents if parent.exists())
+    check_names(path, nearest, [one.name for one in missing if not one.exists()] or [target.name])
+    try:
+        with tempfile.TemporaryFile(dir=nearest) as file:
+            file.write(PROBE)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {nearest}: {error.strerror}") from None
+
+
+def check_names(path: Path, folder: Path, names: list[str]) -> None:
+    most = MOST_BYTES_IN_A_NAME
+    if hasattr(os, "pathconf"):
+        with suppress(OSError, ValueError):
+            most = os.pathconf(folder, "PC_NAME_MAX")
+    for name in names:
+        if len(os.fsencode(name)) > most:
+            raise FileError(path, f"cannot be written: a name in {folder} may have {most} bytes, {name!r:.60} has more")
+
+
+def check_room_on_disk(sizes: Mapping[Path, int]) -> None:
+    """FileError if files of at least these sizes cannot all be held by the disks they go to."""
+    needed: dict[int, int] = {}
+    for path, size in sizes.items():
+        nearest = next(parent for parent in target_of(path).absolute().parents if parent.exists())
+        disk = nearest.stat().st_dev
+        needed[disk] = needed.get(disk, 0) + size
+        free = shutil.disk_usage(nearest).free
+        if needed[disk] > free:
+            raise FileError(
+                path,
+                f"cannot be written: results take at least {needed[disk] / GIGABYTE:.3f} GB, "
+                f"{nearest} has {free / GIGABYTE:.3f} GB left",
+            )
