@@ -118,6 +118,12 @@ def test_a_first_row_of_data_is_no_header(content, tmp_path):
     assert len(source) == len(content.splitlines())
 
 
+def test_names_with_commands_for_a_terminal_are_told_as_text(tmp_path):
+    with pytest.raises(FileError, match=r"its columns are \\x1b\[31mred\\x0c \(string\)") as caught:
+        read_points(text(tmp_path, "\x1b[31mred\x0c\nword\n"))
+    assert str(caught.value).isprintable()
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_wide_tables_look_each_column_up_once(kind, tmp_path, monkeypatch):
     """Looking a name up in a list of names took minutes for 20,000 columns."""

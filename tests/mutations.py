@@ -1,0 +1,149 @@
+"""Damaged files: mutations of valid ones, and what reads each kind. Used by tests, fuzzing and AddressSanitizer."""
+
+import gzip
+import io
+import shutil
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from pixelsne import PixelSNE
+from pixelsne.files.checkpoint import resume
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_points import read_points
+
+SEEDS = Path(__file__).with_name("files")
+READERS = ("csv", "tsv", "csv.gz", "parquet", "feather", "npy", "npz", "h5ad")
+NUMBERS = (0, 1, 2**7, 2**15, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1)
+POINTS = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+
+
+def seeds(kind):
+    """Valid files of a kind, by their suffix, and those that broke something once."""
+    kinds = {path.name.split(".", 1)[1]: [] for path in SEEDS.rglob("*.*") if path.suffix != ".py"}
+    for path in sorted(SEEDS.rglob("*.*")):
+        if path.suffix != ".py" and path.is_file():
+            kinds[path.name.split(".", 1)[1]].append(path)
+    return kinds[kind]
+
+
+def mutate(content, random):
+    """Some bytes changed, left out, doubled, put in, or made a number that readers might trip over."""
+    content = bytearray(content)
+    for _ in range(int(random.integers(1, 4))):
+        place = int(random.integers(len(content) + 1))
+        length = int(random.integers(1, 9))
+        match random.integers(6):
+            case 0:
+                content[place : place + 1] = random.bytes(1)
+            case 1:
+                del content[place:]
+            case 2:
+                content[place:place] = random.bytes(length)
+            case 3:
+                del content[place : place + length]
+            case 4:
+                content[place:place] = content[place : place + 8 * length]
+            case _:
+                size = int(random.choice((1, 2, 4, 8)))
+                number = int(random.choice(np.array(NUMBERS, dtype=object))) % 256**size
+                content[place : place + size] = number.to_bytes(size, "little")
+    return bytes(content)
+
+
+def mutate_inside(content, random):
+    """The same within a part of a zip or gzip, whose sums are right again afterwards; of other files None."""
+    if content[:2] == b"\x1f\x8b":
+        try:
+            return gzip.compress(mutate(gzip.decompress(content), random), mtime=0)
+        except (EOFError, OSError, zlib.error):
+            return None
+    if content[:2] != b"PK":
+        return None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()[:40]}
+    except Exception:  # noqa: BLE001 - a zip that was damaged before
+        return None
+    if not parts:
+        return None
+    chosen = list(parts)[int(random.integers(len(parts)))]
+    parts[chosen] = mutate(parts[chosen], random)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive, warnings.catch_warnings(action="ignore"):
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return packed.getvalue()
+
+
+def damaged(content, random):
+    inside = mutate_inside(content, random) if random.integers(3) else None
+    return mutate(content, random) if inside is None else inside
+
+
+def read_table(path):
+    """Points, or FileError with one line that names the file."""
+    try:
+        source = read_points(path)
+    except FileError as refusal:
+        if not str(refusal).startswith(f"{path}: ") or len(str(refusal).splitlines()) != 1:
+            raise AssertionError(f"an error should be one line with the file, got {refusal}") from refusal
+        return
+    values = source.values if isinstance(source.values, np.ndarray) else source.values.data
+    if (
+        not np.isfinite(values).all()
+        or len(source) < 1
+        or (source.others is not None and len(source.others) != len(source))
+    ):
+        raise AssertionError("numbers that are none, or rows that do not fit together")
+
+
+def read_model(path):
+    """A model that places points, or a ValueError."""
+    try:
+        model = PixelSNE.load(path)
+        rows = np.resize(POINTS, (3, min(model.n_features_in_, 1000)))
+        is_sparse = model._embedding is not None and sparse.issparse(getattr(model._embedding.space, "values", None))
+        model.set_params(n_jobs=1).transform(sparse.csr_array(rows) if is_sparse else rows)
+    except ValueError as refusal:
+        if not str(refusal):
+            raise AssertionError("an error without words") from refusal
+
+
+def read_checkpoint(path):
+    """A run that goes on, or a ValueError. The half that is not there is the valid one."""
+    whole = {name: SEEDS / name for name in ("run.ckpt", "run.ckpt.prepared")}
+    for name, file in whole.items():
+        if not (path.parent / name).exists():
+            shutil.copy(file, path.parent / name)
+    run = PixelSNE(perplexity=3, max_iter=20, random_state=0, n_jobs=1).start(POINTS)
+    try:
+        resume(path.parent / "run.ckpt", run, {})
+        for _, _ in zip(range(3), run.snapshots(), strict=False):
+            pass
+    except (ValueError, FloatingPointError) as refusal:  # the second one: a map that flies apart
+        if not str(refusal):
+            raise AssertionError("an error without words") from refusal
+
+
+TARGETS = dict.fromkeys(READERS, read_table) | {
+    "model": read_model,
+    "ckpt": read_checkpoint,
+    "ckpt.prepared": read_checkpoint,
+}
+
+
+def name_of(kind):
+    return f"run.{kind}" if kind.startswith("ckpt") else f"damaged.{kind}"
+
+
+def try_content(kind, content, folder):
+    """Whatever it is: an answer or an error in words, and nothing else."""
+    path = Path(folder) / name_of(kind)
+    path.write_bytes(content)
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        TARGETS[kind](path)

@@ -1,0 +1,83 @@
+"""Coverage-guided fuzzing of every reader, of models and of checkpoints: `fuzz.py [seconds] [kind ...]`.
+
+Atheris instruments pixelsne and searches for inputs that reach new code; files with checksums are mutated inside. A
+crash, a hang or an error that is not in words ends the search and leaves its input in build/fuzz. Add it to
+tests/files/regressions when it is mended.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+WORK = TESTS.parent / "build" / "fuzz"
+SECONDS = 600
+LONGEST_READ = 60  # seconds; more is a hang
+MOST_MEGABYTES = 4096
+LARGEST = 65_536  # bytes of an input
+
+
+def fuzz(kind, arguments):
+    """In this process, which libFuzzer ends."""
+    import atheris  # noqa: PLC0415 - an extra
+
+    sys.path.insert(0, str(TESTS))
+    with atheris.instrument_imports(include=["pixelsne"]):
+        for module in ("read_arrays", "read_arrow", "read_csv", "read_h5ad"):
+            import_module(f"pixelsne.files.{module}")
+        from hdf5_forks import forked_readers  # noqa: PLC0415
+        from mutations import damaged, try_content  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+
+    def mutate(content, most, seed):
+        random = np.random.default_rng(seed)
+        changed = damaged(content, random) if random.integers(2) else atheris.Mutate(content, most)
+        return bytes(changed[:most])
+
+    stack = ExitStack()
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    if kind == "h5ad":
+        stack.enter_context(forked_readers())
+    atheris.Setup([sys.argv[0], *arguments], lambda content: try_content(kind, content, folder), custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+def run(kind, seconds):
+    """In a process of its own; its exit code."""
+    sys.path.insert(0, str(TESTS))
+    from mutations import seeds  # noqa: PLC0415 - slow to import
+
+    found, corpus = WORK / "found", WORK / kind
+    found.mkdir(parents=True, exist_ok=True)
+    corpus.mkdir(exist_ok=True)
+    for seed in seeds(kind):
+        shutil.copy(seed, corpus / seed.name)
+    limits = [f"-max_total_time={seconds}", f"-timeout={LONGEST_READ}", f"-rss_limit_mb={MOST_MEGABYTES}"]
+    options = [*limits, f"-max_len={LARGEST}", f"-artifact_prefix={found}/{kind}-", "-print_final_stats=1"]
+    command = [sys.executable, __file__, "--inside", kind, str(corpus), *options]
+    return subprocess.run(command, check=False).returncode
+
+
+def main(arguments):
+    sys.path.insert(0, str(TESTS))
+    from mutations import TARGETS  # noqa: PLC0415 - slow to import
+
+    seconds = int(arguments[0]) if arguments else SECONDS
+    kinds = arguments[1:] or list(TARGETS)
+    failed = [kind for kind in kinds if run(kind, seconds) != 0]
+    print(
+        f"fuzzed {', '.join(kinds)}, {seconds} s each: "
+        + (f"failed: {', '.join(failed)}" if failed else "nothing found")
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--inside"]:
+        fuzz(sys.argv[2], sys.argv[3:])
+    else:
+        sys.exit(main(sys.argv[1:]))
