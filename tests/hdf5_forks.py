@@ -27,7 +27,10 @@ while True:
     if child == 0:
         os.dup2(handles[0], 0)
         os.dup2(handles[1], 1)
-        hdf5_child.main(request.decode())
+        try:
+            hdf5_child.main(request.decode())
+        finally:
+            os._exit(1)
     for handle in handles:
         os.close(handle)
     asked.send(child.to_bytes(8, "little"))
@@ -48,6 +51,8 @@ class Forked:
         os.close(child_in)
         os.close(child_out)
         self._child = int.from_bytes(server.recv(8), "little")
+        if self._child == 0:
+            raise RuntimeError("the server of forked readers has ended")  # 0 would be this process and all its kin
 
     def wait(self, _timeout=None):
         if self._code is None:

@@ -103,7 +103,9 @@ METRIC = click.option(
 reading = options(
     click.option("--columns", type=Names(), help="Columns to embed; else all vectors, or all numbers there are."),
     click.option("--label", metavar="COLUMN", help="A column of classes: not embedded; colors pictures."),
-    click.option("--header/--no-header", default=None, help="Whether a csv begins with names; else found out."),
+    click.option(
+        "--header/--no-header", default=None, help="Treat the first line of a csv as names (default: detect)."
+    ),
     click.option("--rep", "representation", metavar="NAME", help="Of an h5ad, what in obsm to embed (X_pca); else X."),
 )
 

@@ -1,4 +1,4 @@
-"""The tests of the core once more, on a core built with sanitizers: `make stress`.
+"""The tests of the core and of damaged files once more, on a core built with sanitizers: `make sanitize`.
 
 Builds the package with AddressSanitizer + UndefinedBehaviorSanitizer, then with ThreadSanitizer, into folders of
 their own, and runs the tests that drive the core hardest against each. A report of a sanitizer ends the run.
@@ -22,18 +22,27 @@ TESTS = [
     "test_descent.py",
     "test_transform.py",
 ]
+# Damaged files, which only AddressSanitizer has something to say about.
+TESTS_OF_FILES = ["test_sparse_structure.py", "test_mutated_files.py"]
 # Python starts the instrumented core, not the other way round, so the sanitizer's runtime must be loaded first.
 SANITIZERS = {
     "address": {
         "flags": "address,undefined",
         "runtimes": ["libasan.so", "libubsan.so", "libstdc++.so"],
         # Python itself leaks on purpose at exit
-        "options": {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"},
+        "options": {
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+            "ARROW_DEFAULT_MEMORY_POOL": "system",  # whose blocks the sanitizer knows
+            "MUTATIONS": "200",
+        },
+        "tests": [*TESTS, *TESTS_OF_FILES],
     },
     "thread": {
         "flags": "thread",
         "runtimes": ["libtsan.so", "libstdc++.so"],
         "options": {"TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={SUPPRESSIONS}"},
+        "tests": TESTS,
     },
 }
 
@@ -76,7 +85,7 @@ def run(name: str) -> None:
     if not used.stdout.strip().startswith(str(target)):
         raise SystemExit(f"the tests would run on {used.stdout.strip()}, not on the sanitized core")
     # A forked child of a threaded program is beyond what the sanitizers follow.
-    tests = [str(ROOT / "tests" / test) for test in TESTS]
+    tests = [str(ROOT / "tests" / test) for test in sanitizer["tests"]]
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-k", "not forked and not recall"]
     subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=True)
     print(f"{name}: nothing found", flush=True)
