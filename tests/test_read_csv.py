@@ -47,6 +47,39 @@ def test_an_unclosed_quote_blocks_later(tmp_path, monkeypatch):
         check_quotes(text(tmp_path, "\n".join([*lines[:201], *rows(90)])), ",")
 
 
+def ends_in_quotes(content):
+    """As Arrow reads, letter by letter."""
+    state, place = "begin", 0
+    while place < len(content):
+        letter = content[place]
+        if state == "quoted":
+            if letter == '"' and content[place + 1 : place + 2] == '"':
+                place += 1
+            elif letter == '"':
+                state = "plain"
+        elif letter in ",\r\n":
+            state = "begin"
+        elif state == "begin":
+            state = "quoted" if letter == '"' else "plain"
+        place += 1
+    return state == "quoted"
+
+
+def test_quotes_are_followed_as_arrow_does(tmp_path, monkeypatch):
+    random, found = np.random.default_rng(0), 0
+    for _ in range(2000):
+        content = "".join(random.choice(list('a",\n\r'), int(random.integers(14))))
+        monkeypatch.setattr("pixelsne.files.csv_quotes.BLOCK_BYTES", int(random.choice([3, 5, 1000])))
+        try:
+            check_quotes(text(tmp_path, content), ",")
+        except FileError:
+            found += 1
+            assert ends_in_quotes(content), content
+        else:
+            assert not ends_in_quotes(content), content
+    assert 500 < found < 1500
+
+
 def test_two_stray_quotes_do_not_swallow_the_rows_between_them(tmp_path):
     lines = ["a,b,name", *rows(1000)]
     lines[51] = '50,25.0,"a name'
