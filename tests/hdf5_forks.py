@@ -13,9 +13,12 @@ from pixelsne.files import hdf5_process
 
 SERVER = """
 import json, os, socket, sys
+os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # threads would keep locks in forks
 sys.path[:] = json.loads(sys.argv[1])
 import anndata.io, h5py, pyarrow, pyarrow.ipc
 from pixelsne.files import hdf5_child
+pyarrow.set_cpu_count(1)
+pyarrow.set_io_thread_count(1)
 hdf5_child.SECONDS_TO_OPEN = 5
 hdf5_child.end_with_parent()
 asked = socket.socket(fileno=0)
