@@ -54,22 +54,16 @@ CANDIDATES: dict[str, list[Phase]] = {
         steady(170, 1, 0.95, 1),
         COOLING,
     ],
-    "n/48 rising to n, 0.9 to 0.95": [
+    "n/48 rising to n, 0.95": [
         steady(40, 12, 0.8, 1 / 48),
         falling(80, 0.8, 1 / 48),
-        (170, (1, 1), (0.9, 0.95), (1, 1)),
+        steady(170, 1, 0.95, 1),
         COOLING,
     ],
-    "n/48 rising to n in 60, 0.95": [
-        steady(40, 12, 0.8, 1 / 48),
-        falling(60, 0.8, 1 / 48),
-        steady(190, 1, 0.95, 1),
-        COOLING,
-    ],
-    "n/48 rising to n, 0.95, 300 iterations": [
-        steady(40, 12, 0.8, 1 / 48),
-        falling(60, 0.8, 1 / 48),
-        steady(140, 1, 0.95, 1),
+    "100, then n/4 to n, 0.8 to 0.95 in 80": [
+        steady(100, 12, 0.8, 1 / 48),
+        (80, (1, 1), (0.8, 0.95), (1 / 4, 1)),
+        steady(110, 1, 0.95, 1),
         COOLING,
     ],
 }

@@ -204,12 +204,12 @@ def test_a_run_that_stands_still_cools_down_before_it_ends(cluster_affinities):
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     fractions = [snapshot.fraction for snapshot in descent]
     assert descent.stopped_by == "tol"
-    assert descent.iteration == 150 + 59  # the first look of the late phase, then all iterations that cool
+    assert descent.iteration == 100 + 59  # the first look of the late phase, then all iterations that cool
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     by_hand = replace(settings, momentum=(0.5, 0.8), learning_rate=(100.0, 100.0))
     at_once = Descent(cluster_affinities, noise_positions(600, 0), by_hand)
-    assert sum(1 for _ in at_once) == 150
+    assert sum(1 for _ in at_once) == 100
 
 
 def test_tol_ends_the_run_when_the_picture_stands_still(cluster_affinities):
@@ -240,27 +240,24 @@ def test_median_move_of_a_single_spot():
 
 
 def test_the_schedule_as_planned():
-    paces = plan(make_settings(max_iter=400), 70_000)
-    assert [pace.phase for pace in paces] == ["early"] * 120 + ["late"] * 280
-    assert {pace.exaggeration for pace in paces[:40]} == {12.0}
-    falling = np.array([pace.exaggeration for pace in paces[40:121]])
-    assert falling[0] == 12.0
-    assert falling[-1] == 1.0
-    np.testing.assert_allclose(falling[1:] / falling[:-1], 12 ** (-1 / 80))
-    shares = np.array([pace.learning_rate * pace.exaggeration / 70_000 for pace in paces[:340]])
-    np.testing.assert_allclose(shares[:41], 0.25)
-    np.testing.assert_allclose(shares[41:121] / shares[40:120], 4 ** (1 / 80))
-    np.testing.assert_allclose(shares[120:], 1.0)
-    assert {pace.momentum for pace in paces[:120]} == {0.8}
-    assert {round(pace.momentum, 6) for pace in paces[120:340]} == {0.95}
+    paces = plan(make_settings(max_iter=400), 48_000)
+    assert [pace.phase for pace in paces] == ["early"] * 80 + ["late"] * 320
+    assert {(pace.exaggeration, pace.momentum, pace.learning_rate) for pace in paces[:60]} == {(12.0, 0.8, 1_000.0)}
+    falling = np.array([pace.exaggeration for pace in paces[60:81]])
+    np.testing.assert_allclose(falling, 12 ** np.linspace(1, 0, 21))
+    np.testing.assert_allclose([pace.learning_rate for pace in paces[60:81]], 12_000 / falling)
+    rates, momenta = (np.array([getattr(pace, name) for pace in paces[80:]]) for name in ("learning_rate", "momentum"))
+    assert rates[0] == pytest.approx(12_000)
+    np.testing.assert_allclose(rates[1:61] / rates[:60], 4 ** (1 / 60))
+    np.testing.assert_allclose(rates[60:260], 48_000)
+    np.testing.assert_allclose(momenta[:61], np.linspace(0.8, 0.95, 61))
+    np.testing.assert_allclose(momenta[60:260], 0.95)
 
 
-def test_the_rate_rises_as_slowly_where_exaggeration_ends_at_once():
-    paces = plan(make_settings(max_iter=350, early_exaggeration_iter=100), 48_000)
-    assert {pace.learning_rate for pace in paces[:100]} == {1_000.0}
-    assert paces[100].learning_rate == pytest.approx(12_000)
-    assert paces[140].learning_rate == pytest.approx(24_000)
-    assert paces[180].learning_rate == pytest.approx(48_000)
+def test_small_data_have_a_smallest_rate():
+    paces = plan(make_settings(max_iter=350), 96)
+    assert paces[0].learning_rate == 10.0
+    assert paces[200].learning_rate == 96.0
 
 
 def test_the_last_iterations_cool_down():
@@ -286,10 +283,10 @@ def test_a_map_that_stands_still_skips_to_the_cooling():
 def test_a_short_run_keeps_the_proportions_of_the_schedule():
     paces = plan(make_settings(max_iter=35), 70_000)
     assert len(paces) == 35
-    assert [pace.exaggeration == 12.0 for pace in paces] == [True] * 5 + [False] * 30  # the fall starts at 12, too
-    assert [pace.phase for pace in paces] == ["early"] * 12 + ["late"] * 23
+    assert [pace.exaggeration == 12.0 for pace in paces] == [True] * 7 + [False] * 28  # the fall starts at 12, too
+    assert [pace.phase for pace in paces] == ["early"] * 8 + ["late"] * 27
     assert max(pace.momentum for pace in paces) > 0.94
-    assert [pace.learning_rate < 69_000 for pace in paces[12:]] == [False] * 18 + [True] * 5
+    assert [pace.learning_rate < 69_000 for pace in paces[8:]] == [True] * 6 + [False] * 16 + [True] * 5
 
 
 def test_what_the_user_sets_is_kept():

@@ -42,7 +42,9 @@ def test_rows_that_are_not_there_are_told(client, values, rows):
 
 def test_columns_that_are_not_there_are_told(client, values):
     wrong = declared(values, (120, 7), (80, 7))
-    with pytest.raises(ValueError, match=r"partition 0 of X has shape \(120, 6\), but X.chunks declares \(120, 7\)"):
+    with pytest.raises(
+        ValueError, match=r"partition . of X has shape \((120|80), 6\), but X.chunks declares \(\1, 7\)"
+    ):
         embed(wrong, client, PixelSNE(max_iter=20))
 
 

@@ -12,17 +12,21 @@ from stages_here import begin_descent, run_here, settle
 
 
 def local_kl(values, **changes):
-    return PixelSNE(**{"random_state": 0} | changes).fit(values).kl_divergence_
+    """With equal rows as they are: a cluster does not merge them."""
+    return PixelSNE(**{"random_state": 0, "duplicates": "keep"} | changes).fit(values).kl_divergence_
 
 
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
 @pytest.mark.parametrize("n", [2, 3, 10, 60])
 def test_few_points_have_the_local_kl(random, n):
-    values = random.normal(size=(n, 5)).astype(np.float32)
-    run, positions = run_here(values, 2)
-    assert np.isfinite(positions).all()
-    assert -1e-6 <= run.kl <= 1.1 * local_kl(values) + 0.01
-    assert np.ptp(positions, axis=0).max() > 1
+    """On average: among few points either run may end in the other's better minimum."""
+    draws = random.normal(size=(6, n, 5)).astype(np.float32)
+    runs = [run_here(values, 2) for values in draws]
+    for run, positions in runs:
+        assert np.isfinite(positions).all()
+        assert np.ptp(positions, axis=0).max() > 1
+        assert run.kl >= -1e-6
+    assert np.mean([run.kl for run, _ in runs]) <= 1.1 * np.mean([local_kl(values) for values in draws]) + 0.01
 
 
 def test_many_equal_rows_have_the_local_kl():

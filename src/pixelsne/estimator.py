@@ -63,21 +63,21 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         For "euclidean" and "cosine".
     duplicates : {"merge", "keep"}, default="merge"
         Whether equal rows become one point while the map is made, and are spread around it afterwards. Not for
-        metric="precomputed" and "affinities".
+        metric="precomputed" and "affinities", nor on a cluster.
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
         The start. A fitted model places the points on its map first, so that maps of growing data stay
         comparable. Where there are no coordinates, "pca" takes the main axes of the affinities.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
-        Factor on the affinities for the first iterations, and how many these are. "auto" keeps the factor
-        for 40 iterations of 350 and then lets it fall during 80; a number ends it at once.
+        Factor on the affinities for the first iterations, and how many these are. "auto" keeps
+        the factor for 60 iterations of 350 and lets it fall during 20; a number ends it at once.
     exaggeration : float, default=1.0
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
         n / (4 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that; at least 10.
     momentum : "auto", float or (float, float), default="auto"
-        A pair is (early, late). "auto" is 0.8 early, then 0.95, and falls to 0.7 during the last
-        60 iterations.
+        A pair is (early, late). "auto" is 0.8 early, rises to 0.95 within 60 iterations, and
+        falls to 0.7 during the last 60.
     step_limit : float or None, default=5.0
         No point moves farther than this in one iteration, in embedding units.
     max_iter : int, default=350

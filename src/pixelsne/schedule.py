@@ -1,23 +1,24 @@
 """The schedule: exaggeration, momentum and learning rate of every iteration.
 
-350 iterations give the map that the usual 1,000 give. Exaggeration falls step by step instead of ending at once, and
-the rate rises meanwhile from a quarter of n / exaggeration to all of it. A higher rate during full exaggeration is
-unstable: it tears apart the arrangement that the start has, which neither KL nor neighborhood precision shows
-(benchmarks/schedule.py does). Points do not come to rest at the full rate and momentum: they swing about their
-positions, farther than their neighbors are away where points are many. So the last iterations cool down.
+350 iterations give the map that the usual 1,000 give. After exaggeration, rate and momentum rise within 60 iterations
+to far more than is usual. During exaggeration such a rate would be unstable: it tears apart the arrangement that the
+start has, which neither KL nor neighborhood precision shows (benchmarks/schedule.py does). Points do not come to rest
+at the full rate and momentum: they swing about their positions, farther than their neighbors are away where points are
+many. So the last iterations cool down.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pixelsne.settings import Settings
 
-# Of 350 iterations: full exaggeration, its fall to the late value while the rate rises, and cooling. A shorter run
-# shortens all three alike; a longer one stays at the full rate in between.
+# Of 350 iterations: full exaggeration, its fall, the rise of rate and momentum after it, and cooling. A shorter run
+# shortens all four alike; a longer one stays at the full rate in between.
 USUAL_ITERATIONS = 350
-EARLY_ITERATIONS = 40
-FALLING_ITERATIONS = 80
+EARLY_ITERATIONS = 60
+FALLING_ITERATIONS = 20
+RISING_ITERATIONS = 60
 COOLING_ITERATIONS = 60
 
 EARLY_MOMENTUM = 0.8
@@ -49,26 +50,24 @@ def automatic_rate(n: int, exaggeration: float, share: float) -> float:
     return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
 
 
-def risen(step: int, max_iter: int) -> float:
-    """The rate's share of n / exaggeration, `step` iterations after the end of full exaggeration."""
-    return float(EARLY_RATE ** max(0.0, 1.0 - max(0, step) / part_of(FALLING_ITERATIONS, max_iter)))
-
-
 def part_of(iterations: int, max_iter: int) -> float:
     """How long a part of the usual 350 is in a run of max_iter."""
     return iterations * min(1.0, max_iter / USUAL_ITERATIONS)
 
 
-def early_lengths(settings: Settings) -> tuple[int, int]:
-    """Iterations at full exaggeration, and while it falls. A length asked for ends at once, as in the paper."""
+def exaggerations(settings: Settings) -> list[float]:
+    """Of the early iterations. A length asked for ends at once, as in the paper; else exaggeration falls by factors."""
+    first, last = settings.early_exaggeration, settings.exaggeration
     if settings.early_exaggeration_iter is not None:
-        return min(settings.early_exaggeration_iter, settings.max_iter), 0
-    return round(part_of(EARLY_ITERATIONS, settings.max_iter)), round(part_of(FALLING_ITERATIONS, settings.max_iter))
+        return [first] * min(settings.early_exaggeration_iter, settings.max_iter)
+    fall = round(part_of(FALLING_ITERATIONS, settings.max_iter))
+    falling = [float(first * (last / first) ** (step / fall)) for step in range(fall)]
+    return [first] * round(part_of(EARLY_ITERATIONS, settings.max_iter)) + falling
 
 
-def falling(first: float, last: float, steps: int) -> Iterator[float]:
-    """From first towards last, each by the same factor of the one before."""
-    return (first * (last / first) ** (step / steps) for step in range(steps))
+def risen(step: int, max_iter: int) -> float:
+    """From 0 at the end of exaggeration to 1; step: iterations since then."""
+    return min(1.0, step / part_of(RISING_ITERATIONS, max_iter))
 
 
 def cooled(left: int, max_iter: int) -> float:
@@ -76,23 +75,18 @@ def cooled(left: int, max_iter: int) -> float:
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
-def plan_early(settings: Settings, n: int) -> list[Pace]:
-    steady, fall = early_lengths(settings)
-    exaggerations = [settings.early_exaggeration] * steady
-    exaggerations += falling(settings.early_exaggeration, settings.exaggeration, fall)
+def plan_early(settings: Settings, n: int, exaggeration: float) -> Pace:
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
-    rate = settings.learning_rate[0]
-    return [
-        Pace("early", value, momentum, rate or automatic_rate(n, value, risen(step - steady, settings.max_iter)))
-        for step, value in enumerate(exaggerations)
-    ]
+    rate = settings.learning_rate[0] or automatic_rate(n, exaggeration, EARLY_RATE)
+    return Pace("early", exaggeration, momentum, rate)
 
 
 def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
-    """step: iterations since full exaggeration; left: iterations to go, this one included."""
-    cold = cooled(left, settings.max_iter)
-    momentum = LATE_MOMENTUM + (COOL_MOMENTUM - LATE_MOMENTUM) * cold
-    share = risen(step, settings.max_iter) * COOL_RATE**cold
+    """step: iterations since exaggeration; left: iterations to go, this one included."""
+    warm, cold = risen(step, settings.max_iter), cooled(left, settings.max_iter)
+    momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warm
+    momentum += (COOL_MOMENTUM - momentum) * cold
+    share = EARLY_RATE ** (1.0 - warm) * COOL_RATE**cold
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, share)
     automatic = settings.momentum is None or settings.learning_rate[1] is None
     momentum = momentum if settings.momentum is None else settings.momentum[1]
@@ -101,10 +95,9 @@ def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
 
 def plan(settings: Settings, n: int) -> list[Pace]:
     """One pace for each iteration."""
-    early = plan_early(settings, n)
-    steady = early_lengths(settings)[0]
-    late = range(len(early), settings.max_iter)
-    return early + [plan_late(settings, n, step - steady, settings.max_iter - step) for step in late]
+    early = [plan_early(settings, n, exaggeration) for exaggeration in exaggerations(settings)]
+    late = settings.max_iter - len(early)
+    return early + [plan_late(settings, n, step, late - step) for step in range(late)]
 
 
 def skip_to_cooling(paces: Sequence[Pace], done: int, moved: float | None, tol: float) -> int | None:
