@@ -15,12 +15,18 @@ def blocks_of(values, count):
     return [reduce.Block(number, part) for number, part in enumerate(np.array_split(values, count))]
 
 
+def reduce_in_parts(blocks, columns, dimensions, cosine):
+    counts = [len(block.values) for block in blocks]
+    first_rows = [0, *np.cumsum(counts[:-1]).tolist()] if counts else []
+    return reduce.fit_reduction(Here(2), blocks, first_rows, (sum(counts), columns), dimensions, cosine=cosine)
+
+
 class TestReduce:
     @pytest.mark.parametrize("dimensions", [None, 50, 5])
     @pytest.mark.parametrize("cosine", [False, True])
     def test_moments_in_parts_are_those_of_all(self, groups, dimensions, cosine):
         values = groups * 1000 + 7
-        found = reduce.fit_reduction(Here(2), blocks_of(values, 5), 20, dimensions, cosine=cosine)
+        found = reduce_in_parts(blocks_of(values, 5), 20, dimensions, cosine)
         expected = fit_reduction(values, dimensions, 0, _core.ProgressToken(), to_length_one=cosine)
         assert found.units == expected.units
         assert np.allclose(found.mean, expected.mean)
@@ -29,9 +35,27 @@ class TestReduce:
         if found.directions is not None:
             assert np.allclose(found.directions, expected.directions, atol=1e-8)
 
+    def test_extreme_values_are_those_of_all(self, groups):
+        values = groups.astype(np.float64)
+        values[3000, 4], values[[7, 900]] = 9.97e36, 1e20
+        found = reduce_in_parts(blocks_of(values, 5), 20, 5, cosine=False)
+        expected = fit_reduction(values, 5, 0, _core.ProgressToken())
+        assert "41 values of X in 3 rows" in expected.warning
+        assert found.warning == expected.warning
+        assert found.units.unit == expected.units.unit
+        assert (found.units.ordinary.low == expected.units.ordinary.low).all()
+        assert (found.units.ordinary.high == expected.units.ordinary.high).all()
+        assert np.allclose(found.directions, expected.directions, atol=1e-8)
+
+    @pytest.mark.parametrize("power", [0.0, 0.6, 2.0])
+    def test_as_many_components_are_kept(self, random, power):
+        values = random.normal(size=(1000, 150)) * np.arange(1, 151.0) ** -power
+        found = reduce_in_parts(blocks_of(values, 4), 150, "auto", cosine=False)
+        assert found.dimensions == fit_reduction(values, "auto", 0, _core.ProgressToken()).dimensions
+
     def test_empty_partitions_do_no_harm(self, groups):
         blocks = [reduce.Block(0, groups[:0]), *blocks_of(groups, 2)]
-        found = reduce.fit_reduction(Here(2), blocks, 20, 5, cosine=False)
+        found = reduce_in_parts(blocks, 20, 5, cosine=False)
         assert np.allclose(found.mean, fit_reduction(groups, 5, 0, _core.ProgressToken()).mean)
 
     def test_wrong_partitions_are_told(self):
@@ -42,7 +66,7 @@ class TestReduce:
 
     def test_very_wide_input_is_refused(self):
         with pytest.raises(ValueError, match="distributed PCA takes up to"):
-            reduce.fit_reduction(Here(1), [], 5000, 50, cosine=False)
+            reduce_in_parts([], 5000, 50, cosine=False)
 
 
 class TestPartition:

@@ -203,7 +203,9 @@ def make_values(kind, n, d, dtype, seed):
     resolution=st.sampled_from([1, 64, (1024, 3)]),
     seed=st.integers(0, 2**20),
 )
-@pytest.mark.filterwarnings("ignore:perplexity", "ignore:invalid value", "ignore:overflow")
+@pytest.mark.filterwarnings(
+    "ignore:perplexity", "ignore:invalid value", "ignore:overflow", "ignore:.*dominate the scale"
+)
 def test_a_finite_map_inside_the_screen_or_a_clear_error(kind, n, d, dtype, stride, fortran, metric, resolution, seed):
     values = make_values(kind, n, d, dtype, seed)
     values = np.asfortranarray(values) if fortran else values

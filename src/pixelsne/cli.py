@@ -76,6 +76,19 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # older ones take non
         return numbers[0] if len(numbers) == 1 else numbers
 
 
+class Components(click.ParamType):  # type: ignore[type-arg]  # older ones take none
+    name = "auto|NUMBER"
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        if value == "auto" or isinstance(value, int):
+            return value
+        if not str(value).isdecimal():
+            self.fail(
+                f"{value!r} is neither auto nor a whole number; give auto, 50, or 0 for all columns", param, context
+            )
+        return int(value)
+
+
 def options(*decorators: Callable[..., Any]) -> Callable[..., Any]:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed(decorators):
@@ -113,7 +126,7 @@ fitting = options(
     click.option("--resolution", type=Resolution(), help="Side in pixels, or both.  [default: 1024]"),
     click.option("--perplexity", type=Numbers(), help="Neighbors a point feels; or several.  [default: 30]"),
     METRIC,
-    click.option("--pca", "n_pca", type=click.IntRange(0), help="Dimensions to reduce to first; 0 = none.  [default: 50]"),
+    click.option("--pca", "n_pca", type=Components(), help="Principal components to keep: auto, a number, or 0 for all columns.  [default: auto]"),
     SEED,
     JOBS,
     click.option("--max-iter", type=int, help="Iterations at most.  [default: 350]"),

@@ -58,9 +58,10 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "euclidean", "cosine", another of scikit-learn's pairwise distances (for up to 30,000 points),
         "precomputed" (X is a square matrix of distances or a sparse graph of them, as kneighbors_graph with
         mode="distance" makes it) or "affinities" (X is a sparse square P).
-    n_pca : int or None, default=50
-        Input with more columns is first reduced to this many principal components; None = never.
-        For "euclidean" and "cosine".
+    n_pca : "auto", int or None, default="auto"
+        Input with more columns is first reduced to this many principal components; None = never. "auto" takes
+        50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns (up to 512
+        components, or fewer above 31,250 columns, if X has more than 2,048). For "euclidean" and "cosine".
     duplicates : {"merge", "keep"}, default="merge"
         Whether equal rows become one point while the map is made, and are spread around it afterwards. Not for
         metric="precomputed" and "affinities", nor on a cluster.
@@ -106,10 +107,13 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     screen_ : Screen
         Where positions lie in pixels.
     kl_divergence_ : float
-        Of the affinities without exaggeration; its normalizer is exact up to 50,000 points
-        and within 0.02 % above.
+        Of the affinities without exaggeration, which are those of the reduced data: neighbors that the reduction
+        lost do not count. Its normalizer is exact up to 50,000 points and within 0.02 % above.
     n_iter_, stopped_by_ : int, str
         Iterations done, and what ended them: "max_iter", "tol", "callback" or "interrupt".
+    n_pca_ : int or None
+        Dimensions in which rows were compared: components kept, or the columns of X if it was not reduced. None
+        for metrics other than "euclidean" and "cosine".
     perplexity_ : float or tuple of float
         The one used.
     timings_ : dict
@@ -139,7 +143,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         center: str = "mass",
         aspect: str = "fill",
         metric: str = "euclidean",
-        n_pca: int | None = 50,
+        n_pca: int | Literal["auto"] | None = "auto",
         duplicates: str = "merge",
         init: "str | ArrayLike | PixelSNE" = "pca",
         early_exaggeration: float = 12.0,
@@ -232,6 +236,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.pixels_: Any = made.placed.astype(np.int32)
         self.kl_divergence_, self.n_iter_, self.stopped_by_ = made.kl_divergence, made.iterations, made.stopped_by
         self.perplexity_ = made.perplexity if len(made.perplexity) > 1 else made.perplexity[0]
+        self.n_pca_: int | None = made.components
         self.timings_, self.history_ = made.timings, made.history.columns()
         return self
 
@@ -338,6 +343,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.stopped_by_ = embedding.stopped_by
         several = len(embedding.perplexity) > 1
         self.perplexity_ = embedding.perplexity if several else embedding.perplexity[0]
+        self.n_pca_ = embedding.space.components()
         self.timings_ = embedding.timings
         self.history_ = embedding.history.columns()
 

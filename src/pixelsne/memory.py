@@ -9,11 +9,13 @@ from typing import Any
 from scipy import sparse
 
 from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
+from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
 from pixelsne.neighbors import choose_search
+from pixelsne.reduce import SPARE_DIRECTIONS, WIDEST_COVARIANCE, reduces
 from pixelsne.settings import Settings
 
 GIGABYTE = 1e9
-FLOAT, INDEX, KEY = 4, 4, 8  # bytes
+FLOAT, DOUBLE, INDEX, KEY = 4, 8, 4, 8  # bytes
 PAIR = INDEX + FLOAT  # a neighbor and its distance or affinity
 
 # A symmetric P has more entries than n k: whom a point chose, and who chose it. Between 1.26 and 1.83 times
@@ -30,6 +32,11 @@ POINT_IN_DESCENT = 100
 # A user's own graph is copied, sorted and turned.
 PAIR_IN_GRAPH = 48
 
+# Of a reduction: a covariance, its copy and its vectors, or a basis, its image and their product; a sample of rows
+# in all columns, along all components, and what comes between.
+MATRICES = 3
+SAMPLES = 3
+
 # With fewer, a map shows little more than who is next to whom; no advice, then.
 FEWEST_NEIGHBORS = 9
 
@@ -42,10 +49,12 @@ class Workload:
     """What a run has to do, as far as memory goes."""
 
     n: int
-    dimensions: int  # after reduction; 0 where there are no coordinates
+    dimensions: int  # after reduction, at most; 0 where there are no coordinates
     neighbors: int
     search: str  # of neighbors.SEARCHES, or "given"
     counted_by: str = "perplexity"  # what the number of neighbors comes from; "": from the input alone
+    columns: int = 0  # of an input that is reduced; 0: it is not
+    fewest_dimensions: int | None = None  # that n_pca="auto" may choose; None: as many as at most
 
 
 def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
@@ -55,8 +64,32 @@ def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
         neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:
         return Workload(n, 0, neighbor_count, "given", counted_by)
-    dimensions = min(columns, settings.n_pca or columns)
-    return Workload(n, dimensions, neighbor_count, choose_search(settings.neighbors, n, neighbor_count), counted_by)
+    search = choose_search(settings.neighbors, n, neighbor_count)
+    reduced = columns if reduces(columns, settings.n_pca) else 0
+    if not reduced or isinstance(settings.n_pca, int):
+        dimensions = min(n, settings.n_pca) if reduced else columns
+        return Workload(n, dimensions, neighbor_count, search, counted_by, reduced)
+    most = most_components(n, columns, iterates=columns > WIDEST_COVARIANCE)
+    return Workload(n, most, neighbor_count, search, counted_by, reduced, min(most, FEWEST_COMPONENTS))
+
+
+def reduced_to(work: Workload, dimensions: int) -> Workload:
+    """The same work when it is known what n_pca="auto" has chosen."""
+    return replace(work, dimensions=dimensions, fewest_dimensions=dimensions)
+
+
+def least(work: Workload) -> Workload:
+    """The same work if n_pca="auto" chooses the fewest components it can."""
+    fewest = work.dimensions if work.fewest_dimensions is None else work.fewest_dimensions
+    return replace(work, dimensions=fewest)
+
+
+def reducing_bytes(work: Workload) -> float:
+    """Beside the points that come out: a covariance and its vectors, or directions by iteration; and a sample."""
+    columns = work.columns
+    matrices = columns**2 if columns <= WIDEST_COVARIANCE else columns * (work.dimensions + SPARE_DIRECTIONS)
+    sample = 0 if work.fewest_dimensions is None else min(work.n, MOST_ROWS) * columns
+    return DOUBLE * (MATRICES * matrices + SAMPLES * min(sample, NUMBERS_IN_SAMPLE))
 
 
 def search_bytes(work: Workload) -> float:
@@ -76,6 +109,7 @@ def bytes_by_stage(work: Workload) -> dict[str, float]:
     points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
     joint = JOINT_PER_CHOSEN * PAIR * pairs
     return {
+        "reduce": points + reducing_bytes(work),
         "neighbors": points + PAIR * pairs + search_bytes(work),
         "affinities": points + PAIR * pairs + joint + SHARE_AT_WORK * (EDGE * pairs + joint),
         "descent": points + joint + POINT_IN_DESCENT * work.n,
@@ -163,8 +197,22 @@ def check_room_for_values(rows: int, columns: int, size: int) -> None:
         )
 
 
+def check_room_for_points(n: int, dimensions: int) -> None:
+    """MemoryError if reduced points cannot be held."""
+    size, there = FLOAT * n * dimensions, available()
+    if size > there:
+        raise MemoryError(
+            f"{n:,} points of {dimensions} dimensions take {size / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are "
+            f"available; take fewer points, or a lower n_pca (50, for example)"
+        )
+
+
 def check_memory(work: Workload, beside: int = 0) -> None:
-    """MemoryError if a run of this size cannot fit; `beside` are bytes of an input that is not read yet."""
+    """MemoryError if a run of this size cannot fit; `beside` are bytes of an input that is not read yet.
+
+    Where n_pca="auto" has not chosen yet, a run is refused only if it could not fit with the fewest components.
+    """
+    work = least(work)
     needed, there = estimate(work) + beside, available()
     if needed > there:
         raise MemoryError(

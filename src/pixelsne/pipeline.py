@@ -17,11 +17,11 @@ from pixelsne.descent import Descent, PhaseName, Snapshot, State, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
 from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes
-from pixelsne.memory import Workload, check_memory, workload
+from pixelsne.memory import Workload, check_memory, reduced_to, workload
 from pixelsne.neighbors import Neighbors
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
-from pixelsne.spaces import GivenAffinities, Space, enter_space
+from pixelsne.spaces import Coordinates, GivenAffinities, Space, enter_space
 from pixelsne.watched import watched
 
 Result = TypeVar("Result")
@@ -165,7 +165,13 @@ class Run:
         values, self._values = self._values, None
         with self._timed("reduce"):
             work = watched(lambda token: enter_space(values, self.settings, token))
-            return (yield from as_snapshots("reduce", work))
+            space = yield from as_snapshots("reduce", work)
+        if isinstance(space, Coordinates):
+            if space.reduction.warning:
+                warnings.warn(space.reduction.warning, UserWarning, stacklevel=5)
+            self.workload = reduced_to(self.workload, space.components())
+            check_memory(self.workload, beside=-space.points.nbytes)
+        return space
 
     def _find_neighbors(self, space: Space) -> Generator[Snapshot, None, Neighbors]:
         with self._timed("neighbors"):

@@ -5,7 +5,7 @@ Values are read in blocks of rows: neither integers nor a memory map nor a spars
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,20 @@ from scipy import linalg, sparse
 
 from pixelsne import _core
 from pixelsne.arrays import Points
+from pixelsne.components import FEWEST_COMPONENTS, SampledNeighbors, most_components, numbers_to_try, sample_rows
+from pixelsne.extremes import (
+    Extremes,
+    ValueRange,
+    describe_crowd,
+    find_threshold,
+    join_censuses,
+    judge_census,
+    take_census,
+)
 
 Float64s = NDArray[np.float64]
 Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
+Dimensions = int | Literal["auto"] | None  # None: all of them
 
 NUMBERS_PER_BLOCK = 500_000
 
@@ -47,6 +58,15 @@ def as_doubles(block: Any) -> Any:
     return copy
 
 
+def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
+    """The rows of `values`, block after block, in float64; sparse ones stay sparse."""
+    rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
+    for first in range(0, values.shape[0], rows):
+        part = slice(first, min(first + rows, values.shape[0]))
+        yield part, as_doubles(values[part])
+        token.advance(part.stop - part.start)
+
+
 def divide_rows(block: Any, divisors: Any) -> Any:
     """A row of zeros has no direction and stays where it is."""
     column = (divisors.toarray() if sparse.issparse(divisors) else np.asarray(divisors)).reshape(-1, 1)
@@ -69,23 +89,21 @@ def within_reach(block: Any, unit: float) -> Any:
 
 @dataclass(frozen=True)
 class Units:
-    """What every row goes through first: division by one number, so that squares cannot overflow, and for
-    cosines the step to length 1."""
+    """What every row goes through first: extreme values become ordinary ones, division by one number, so that
+    squares cannot overflow, and for cosines the step to length 1."""
 
     unit: float
     to_length_one: bool
+    ordinary: ValueRange | None = None  # None where no value is extreme
 
     def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
-        """The rows of `values`, block after block, in float64; sparse ones stay sparse."""
-        rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
-        for first in range(0, values.shape[0], rows):
-            part = slice(first, min(first + rows, values.shape[0]))
-            yield part, self._rescale(as_doubles(values[part]))
-            token.advance(part.stop - part.start)
+        """The rows of `values` in units, block after block."""
+        for part, block in blocks_as_they_are(values, token):
+            yield part, self.rescale(block)
 
-    def _rescale(self, block: Any) -> Any:
+    def rescale(self, block: Any) -> Any:
         if not self.to_length_one:
-            return within_reach(block, self.unit)
+            return within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
         block = divide_rows(block, abs(block).max(axis=1))  # squares neither overflow nor vanish
         squares = block.multiply(block) if sparse.issparse(block) else np.square(block)
         return divide_rows(block, np.sqrt(squares.sum(axis=1)))
@@ -103,11 +121,16 @@ class Reduction:
     mean: Float64s  # (d)
     scale: float
     directions: Float64s | None  # (d, p), orthonormal
+    warning: str = ""  # about extreme values, for the user
+
+    @property
+    def dimensions(self) -> int:
+        """The number p of coordinates of a point."""
+        return len(self.mean) if self.directions is None else self.directions.shape[1]
 
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
         """(n, d) -> (n, p)"""
-        columns = len(self.mean) if self.directions is None else self.directions.shape[1]
-        points = np.empty((values.shape[0], columns), dtype=np.float32)
+        points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
         for rows, block in self.units.blocks(values, token):
             points[rows] = self._points_of(block, threads)
         return points
@@ -172,6 +195,7 @@ def directions_by_iteration(
     values: Values, units: Units, mean: Float64s, count: int, seed: int, token: _core.ProgressToken
 ) -> Float64s:
     """The same for very wide input: one pass over the rows is one round of the power method."""
+    token.expect((SUBSPACE_ROUNDS + 1) * values.shape[0])
     width = min(count + SPARE_DIRECTIONS, *values.shape)
     basis = np.random.default_rng(seed).normal(size=(len(mean), width))
     for _ in range(SUBSPACE_ROUNDS):
@@ -209,27 +233,105 @@ def spread_of(values: Values, units: Units, mean: Float64s, token: _core.Progres
     return max(0.0, total)
 
 
+def sampled(values: Values) -> Any:
+    """Some rows, in float64."""
+    return as_doubles(values[sample_rows(values.shape[0], numbers_per_row(values))])
+
+
+def find_extremes(values: Values, largest: float, token: _core.ProgressToken) -> Extremes:
+    """Takes one more pass over the rows if the largest magnitude is suspicious."""
+    sample = sampled(values)
+    threshold = find_threshold(sample, largest)
+    if threshold is None:
+        return Extremes(None, largest, describe_crowd(sample, largest))
+    token.expect(values.shape[0])
+    blocks = blocks_as_they_are(values, token)
+    return judge_census(join_censuses([take_census(block, threshold, rows.start) for rows, block in blocks]), largest)
+
+
+def reduces(columns: int, dimensions: Dimensions) -> bool:
+    """Whether so many columns are too many."""
+    if dimensions == "auto":
+        return columns > FEWEST_COMPONENTS
+    return dimensions is not None and columns > dimensions
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows by which reductions are judged."""
+
+    rows: Any  # in units, dense or sparse
+    mean: Float64s  # (d), of all rows
+    neighbors: SampledNeighbors
+
+    @classmethod
+    def of(cls, rows: Any, units: Units, mean: Float64s) -> "Sample":
+        """rows: of the input, in float64."""
+        rows = units.rescale(rows)
+        return cls(rows, mean, SampledNeighbors.of(rows if sparse.issparse(rows) else rows - mean))
+
+    def along(self, directions: Float64s) -> Float64s:
+        return centered_product(self.rows, self.mean, directions)
+
+    def is_kept_by(self, directions: Float64s) -> bool:
+        return self.neighbors.are_kept(self.along(directions))
+
+
+def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float64s | None:
+    """As few of the top directions as keep the neighbors of sampled rows; None if half of all would not."""
+    most = min(rows, len(covariance))
+    directions = top_directions(covariance, min(FEWEST_COMPONENTS, most))
+    if sample.is_kept_by(directions):
+        return directions
+    along = sample.along(top_directions(covariance, most))
+    for count in (*numbers_to_try(most), most):
+        if 2 * count > len(covariance):
+            return None
+        if sample.neighbors.are_kept(along[:, :count]):
+            break
+    return top_directions(covariance, count)
+
+
+def iterated_directions(
+    values: Values, units: Units, mean: Float64s, dimensions: Dimensions, seed: int, token: _core.ProgressToken
+) -> Float64s:
+    """The same for very wide input, up to the most that is affordable; or as many as are asked for."""
+    if isinstance(dimensions, int):
+        return directions_by_iteration(values, units, mean, min(dimensions, *values.shape), seed, token)
+    sample = Sample.of(sampled(values), units, mean)
+    most = most_components(*values.shape, iterates=True)
+    for count in (*numbers_to_try(most, iterates=True), most):
+        directions = directions_by_iteration(values, units, mean, count, seed, token)
+        if sample.is_kept_by(directions):
+            break
+    return directions
+
+
 def fit_reduction(
-    values: Values, dimensions: int | None, seed: int, token: _core.ProgressToken, *, to_length_one: bool = False
+    values: Values, dimensions: Dimensions, seed: int, token: _core.ProgressToken, *, to_length_one: bool = False
 ) -> Reduction:
-    """At most `dimensions` columns (None = all), the largest directions of variance first."""
+    """At most `dimensions` columns, the largest directions of variance first; "auto": as many as keep neighborhoods."""
     n, d = values.shape
-    reduces = dimensions is not None and d > dimensions
-    iterates = reduces and d > WIDEST_COVARIANCE
-    token.expect(n * (3 + (SUBSPACE_ROUNDS + 1 if iterates else 0)))
-    units = Units(largest_magnitude(values, token) or 1.0, to_length_one)
+    token.expect(3 * n)
+    largest = largest_magnitude(values, token)
+    extremes = Extremes(None, largest) if to_length_one else find_extremes(values, largest, token)
+    units = Units(extremes.magnitude or 1.0, to_length_one, extremes.ordinary)
     mean = mean_row(values, units, token)
     directions = None
-    if reduces and not iterates:
+    if reduces(d, dimensions) and d <= WIDEST_COVARIANCE:
         covariance = covariance_of(values, units, mean, token)
         spread = float(np.trace(covariance))
-        directions = top_directions(covariance, min(dimensions, n, d))
+        if isinstance(dimensions, int):
+            directions = top_directions(covariance, min(dimensions, n, d))
+        else:
+            directions = directions_to_keep(covariance, n, Sample.of(sampled(values), units, mean))
     else:
         spread = spread_of(values, units, mean, token)
-    if iterates:
-        directions = directions_by_iteration(values, units, mean, min(dimensions, n, d), seed, token)
+    if reduces(d, dimensions) and d > WIDEST_COVARIANCE:
+        directions = iterated_directions(values, units, mean, dimensions, seed, token)
     scale = float(np.sqrt(spread / (n * d))) or 1.0
-    return Reduction(units, mean, scale, None if directions is None else fix_signs(directions))
+    signed = None if directions is None else fix_signs(directions)
+    return Reduction(units, mean, scale, signed, extremes.warning)
 
 
 def reduce(values: Values, dimensions: int | None, seed: int, threads: int = 1) -> Points:

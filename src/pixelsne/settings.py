@@ -59,7 +59,7 @@ class Settings:
     center: str
     aspect: Aspect
     metric: str
-    n_pca: int | None
+    n_pca: int | Literal["auto"] | None
     duplicates: str
     init: str | AnyArray
     early_exaggeration: float
@@ -167,6 +167,13 @@ def check_neighbor_count(value: Any) -> int | Literal["all"] | None:
     return None if value is None else check_count("n_neighbors", value, 1)
 
 
+def check_components(value: Any) -> int | Literal["auto"] | None:
+    if isinstance(value, str):
+        check_choice("n_pca", value, ("auto",))
+        return "auto"
+    return None if value is None else check_count("n_pca", value, 1)
+
+
 def check_start(value: Any) -> str | AnyArray:
     if isinstance(value, str):
         return check_choice("init", value, STARTS)
@@ -204,7 +211,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         center=check_choice("center", given("center"), CENTERS),
         aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
         metric=check_choice("metric", given("metric"), METRICS),
-        n_pca=None if given("n_pca") is None else check_count("n_pca", given("n_pca"), 1),
+        n_pca=check_components(given("n_pca")),
         duplicates=check_choice("duplicates", given("duplicates"), DUPLICATES),
         init=check_start(given("init")),
         early_exaggeration=check_number("early_exaggeration", given("early_exaggeration"), 1.0),

@@ -18,6 +18,7 @@ from pixelsne.arrays import AnyArray, Points
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
 from pixelsne.duplicates import Duplicates, find_duplicates
 from pixelsne.graphs import check_square, given_affinities, given_neighbors, join, nearest_in_rows
+from pixelsne.memory import check_room_for_points
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import Reduction, fit_reduction
 from pixelsne.settings import Settings
@@ -57,6 +58,9 @@ class Space(Protocol):
 
     def width(self) -> int:
         """Of a row of the input."""
+
+    def components(self) -> int | None:
+        """The number of coordinates that are compared, if there are any."""
 
     def kept(self) -> "Space":
         """What placing new points takes, without the rest."""
@@ -119,11 +123,12 @@ class Coordinates:
         if sparse.issparse(values) and (settings.n_pca is None and values.shape[1] > WIDEST_DENSE):
             raise ValueError(
                 f"n_pca=None would fill in all {values.shape[1]} columns of a sparse X; "
-                "use n_pca=50, or X.toarray() if that is what you want"
+                "use n_pca='auto' or a number, or X.toarray() if that is what you want"
             )
         cosine = settings.metric == "cosine"
         token.expect(values.shape[0])
         reduction = fit_reduction(values, settings.n_pca, settings.seed, token, to_length_one=cosine)
+        check_room_for_points(values.shape[0], reduction.dimensions)
         return cls(reduction, reduction.apply(values, token, settings.threads))
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
@@ -150,6 +155,9 @@ class Coordinates:
 
     def width(self) -> int:
         return len(self.reduction.mean)
+
+    def components(self) -> int:
+        return self.reduction.dimensions
 
     def kept(self) -> "Coordinates":
         return self
@@ -218,6 +226,9 @@ class OtherDistances:
     def width(self) -> int:
         return int(self.values.shape[1])
 
+    def components(self) -> None:
+        return None
+
     def kept(self) -> "OtherDistances":
         return self
 
@@ -243,6 +254,9 @@ class Given:
 
     def width(self) -> int:
         return self.n
+
+    def components(self) -> None:
+        return None
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,7 @@ def report(given: Given, work: DistributedRun, rows: int, clock: Clock, talk: Ta
     result = {
         "rows": rows,
         "workers": work.crew.shards,
+        "n_pca": work.components,
         "iterations": work.iteration,
         "stopped_by": work.stopped_by,
         "kl_divergence": work.kl,

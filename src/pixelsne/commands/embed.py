@@ -103,7 +103,7 @@ def run(given: Given, signals: Signals) -> int:
 def make_model(given: Given) -> PixelSNE:
     chosen = {name: given[name] for name in PARAMETERS if given[name] is not None}
     if given["n_pca"] is not None:
-        chosen["n_pca"] = given["n_pca"] or None
+        chosen["n_pca"] = given["n_pca"] or None  # 0: never
     if given["init"] is not None:
         chosen["init"] = given["init"] if given["init"] in STARTS else PixelSNE.load(given["init"])
     fixed = {"random_state": given["seed"], "n_jobs": given["jobs"]}
@@ -197,6 +197,7 @@ def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
         model.screen_,
         settings=parameters_to_keep(model, {}),
         seed=given["seed"],
+        n_pca=model.n_pca_,
         kl_divergence=model.kl_divergence_,
         iterations=model.n_iter_,
         stopped_by=model.stopped_by_,
@@ -239,7 +240,9 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Ta
     paths = {name: given[option] for option, name in RESULTS.items()}
     if not given["as_json"]:
         written = ", ".join(path for path in paths.values() if path)
-        talk.say(f"{model.n_iter_} iterations, KL {model.kl_divergence_:.3f}, {clock.total():.1f} s: {written}")
+        done = f"{model.n_iter_} iterations, KL {model.kl_divergence_:.3f}, {clock.total():.1f} s: {written}"
+        is_reduced = model.n_pca_ is not None and model.n_pca_ < source.values.shape[1]
+        talk.say((f"{model.n_pca_} of {source.values.shape[1]:,} dimensions kept, " if is_reduced else "") + done)
         return
     quality = judge(given, model, source)
     clock.mark("quality")
@@ -248,6 +251,7 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Ta
         "columns": int(source.values.shape[1]),
         "settings": parameters_to_keep(model, {}),
         "seed": given["seed"],
+        "n_pca": model.n_pca_,
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
         "kl_divergence": model.kl_divergence_,

@@ -43,6 +43,7 @@ class Progress:
     looks: list[tuple[int, float, float]]
     timings: dict[str, float]
     last_look: Placed  # of the sampled points
+    components: int | None = None  # dimensions after reduction
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
@@ -117,6 +118,7 @@ def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_ite
         looks=[(int(at), finite(kl), finite(moved)) for at, kl, moved in document["looks"]],
         timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
         last_look=array_of(arrays, "last_look", np.float32, (None, 2)),
+        components=check_count("components", document["components"], 1),
     )
 
 

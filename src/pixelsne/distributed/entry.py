@@ -8,6 +8,7 @@ from typing import Any, cast
 from sklearn.utils import check_random_state
 
 from pixelsne.choices import CORE_METRICS
+from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import partitions_of_files
@@ -97,9 +98,10 @@ def begin(
         raise ValueError(f"X {too_few(partitions.rows)}")
     run = DistributedRun(partitions, crew, settings)
     crew.take_fewer(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
-    width = min(partitions.columns, settings.n_pca or partitions.columns)
-    load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
-    check_workers(crew.client, load, crew.shards)
+    fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or partitions.columns
+    width = min(partitions.columns, fewest)  # what "auto" chooses is checked again when it is known
+    run.load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
+    check_workers(crew.client, run.load, crew.shards)
     if checkpoint is not None:
         prints = crew.join("read", join_digests, [crew.task("read", digest, block) for block in partitions.blocks])
         fingerprint = str(crew.gather([prints])[0])

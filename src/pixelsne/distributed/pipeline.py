@@ -1,6 +1,7 @@
 """From a dask array or frame to a map, one line per stage."""
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,11 @@ from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, r
 from pixelsne.distributed.checkpoint import Progress, SharedFolder
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.initial_positions import find_axes
+from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.files.source import Wanted
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
+from pixelsne.reduce import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import plan as plan_paces
 from pixelsne.schedule import skip_to_cooling
@@ -66,10 +69,12 @@ class DistributedRun:
     def __init__(self, partitions: Partitions, crew: Crew, settings: Settings) -> None:
         self.partitions, self.settings, self.crew = partitions, settings, crew
         self.folder: SharedFolder | None = None  # where its checkpoints go
+        self.load: Load | None = None  # on the workers' memory
         self.perplexity = fitting_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
         self.history = History()
+        self.components: int | None = None  # dimensions after reduction, once they are known
         self.iteration = 0
         self.stopped_by: StoppedBy = "max_iter"
         self.shards: descent.Shards | None = None
@@ -114,21 +119,23 @@ class DistributedRun:
         self.stopped_by = "tol" if progress.stopped_by == "tol" else "max_iter"
         self.history.looks.extend(progress.looks)
         self.timings.update(progress.timings)
-        self._last_look = progress.last_look
+        self._last_look, self.components = progress.last_look, progress.components
         self.partitions.blocks.clear()
 
     def _save(self, moving: descent.Shards) -> None:
         if self.folder is not None:
             seen = self.iteration, self._next_pace, self.stopped_by, self.history.looks, self.timings, self._last_look
-            self.folder.save(moving, Progress(*seen))
+            self.folder.save(moving, Progress(*seen, self.components))
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         crew, settings, partitions = self.crew, self.settings, self.partitions
+        shape, cosine = (partitions.rows, partitions.columns), settings.metric == "cosine"
         reduction = reduce.fit_reduction(
-            crew, partitions.blocks, partitions.columns, settings.n_pca, cosine=settings.metric == "cosine"
+            crew, partitions.blocks, partitions.first_rows, shape, settings.n_pca, cosine=cosine
         )
         points = [crew.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
         yield from self._timed("reduce", self._wait("reduce", points))
+        self._learn(reduction.result())
         partitions.blocks.clear()  # the workers need them no more
         samples = shards.draw_samples(crew, points, partitions.rows, settings.seed)
         axes = find_axes(crew, points, samples, str(settings.init))
@@ -152,6 +159,13 @@ class DistributedRun:
         residents = sending.settle(cells, sent, self.neighbor_count)
         yield from self._wait("neighbors", residents)
         return residents
+
+    def _learn(self, reduction: Reduction) -> None:
+        self.components = reduction.dimensions
+        if self.load is not None:
+            check_workers(self.crew.client, replace(self.load, width=reduction.dimensions), self.crew.shards)
+        if reduction.warning:
+            warnings.warn(reduction.warning, UserWarning, stacklevel=4)
 
     def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
         """Snapshots until all are there; what went wrong on a worker is raised here."""
@@ -226,7 +240,8 @@ class DistributedRun:
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
         _, parts, screen = self._placed()
-        figures = figures | {"kl_divergence": self.kl, "iterations": self.iteration, "stopped_by": self.stopped_by}
+        figures = figures | {"n_pca": self.components, "kl_divergence": self.kl}
+        figures |= {"iterations": self.iteration, "stopped_by": self.stopped_by}
         written = [
             self.crew.task("write", write_part, placed, path, wanted, target, screen, figures)
             for placed, path, target in zip(parts, paths, targets, strict=True)
@@ -257,6 +272,7 @@ class DistributedRun:
             placed=as_dask_array(placed, partitions.counts, np.float32),
             screen=screen,
             perplexity=self.perplexity,
+            components=self.components,
             kl_divergence=self.kl,
             iterations=self.iteration,
             stopped_by=self.stopped_by,

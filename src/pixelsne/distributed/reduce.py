@@ -9,17 +9,34 @@ import numpy as np
 
 from pixelsne import _core
 from pixelsne.arrays import Points
+from pixelsne.components import sample_rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.sized import Sized
+from pixelsne.extremes import (
+    Census,
+    Extremes,
+    Threshold,
+    describe_crowd,
+    find_threshold,
+    join_censuses,
+    judge_census,
+    take_census,
+)
 from pixelsne.inputs import without_mask
 from pixelsne.reduce import (
     WIDEST_COVARIANCE,
+    Dimensions,
     Reduction,
+    Sample,
     Units,
+    as_doubles,
+    blocks_as_they_are,
     covariance_of,
+    directions_to_keep,
     fix_signs,
     largest_magnitude,
     mean_row,
+    reduces,
     spread_of,
     top_directions,
 )
@@ -101,44 +118,98 @@ def added(parts: list[Moments]) -> Moments:
     return Moments(sum(part.rows for part in parts), sum(part.total for part in parts))
 
 
-def make_units(found: Moments, to_length_one: bool) -> Units:  # noqa: FBT001
-    return Units(found.total or 1.0, to_length_one)
+def sampled_rows(block: Block, first_row: int, rows: int) -> Any:
+    """Those rows of a partition, in float64, that the local reduction would sample. rows: of all partitions."""
+    chosen = sample_rows(rows, block.values.shape[1]) - first_row
+    return as_doubles(block.values[chosen[(chosen >= 0) & (chosen < len(block.values))]])
+
+
+def stacked(parts: list[Any]) -> Any:
+    return np.concatenate(parts)
+
+
+def make_threshold(sample: Any, found: Moments, to_length_one: bool) -> Threshold | None:  # noqa: FBT001
+    return None if to_length_one else find_threshold(sample, found.total)
+
+
+def census(block: Block, threshold: Threshold | None, first_row: int) -> Census | None:
+    """What lies beyond the threshold; None where nothing can."""
+    if threshold is None or len(block.values) == 0:
+        return None
+    blocks = blocks_as_they_are(block.values, token())
+    return join_censuses([take_census(part, threshold, first_row + rows.start) for rows, part in blocks])
+
+
+def joined(parts: list[Census | None]) -> Census | None:
+    known = [part for part in parts if part is not None]
+    return join_censuses(known) if known else None
+
+
+def make_extremes(counted: Census | None, sample: Any, found: Moments, to_length_one: bool) -> Extremes:  # noqa: FBT001
+    if counted is not None:
+        return judge_census(counted, found.total)
+    return Extremes(None, found.total, "" if to_length_one else describe_crowd(sample, found.total))
+
+
+def make_units(extremes: Extremes, to_length_one: bool) -> Units:  # noqa: FBT001
+    return Units(extremes.magnitude or 1.0, to_length_one, extremes.ordinary)
 
 
 def make_mean(found: Moments) -> Any:
     return found.total / found.rows
 
 
-def make_reduction(units: Units, mean: Any, found: Moments, dimensions: int | None) -> Reduction:
-    """From the products, or where nothing is reduced, from the squares."""
+def make_reduction(
+    units: Units, mean: Any, found: Moments, dimensions: Dimensions, sample: Any, extremes: Extremes
+) -> Reduction:
+    """From the products, or where nothing is reduced (None), from the squares."""
     directions, spread = None, found.total
     if dimensions is not None:
         spread = float(np.trace(found.total))
-        directions = fix_signs(top_directions(found.total, min(dimensions, found.rows, len(mean))))
+    if isinstance(dimensions, int):
+        directions = top_directions(found.total, min(dimensions, found.rows, len(mean)))
+    elif dimensions is not None:
+        directions = directions_to_keep(found.total, found.rows, Sample.of(sample.copy(), units, mean))
     scale = float(np.sqrt(spread / (found.rows * len(mean)))) or 1.0
-    return Reduction(units, mean, scale, directions)
+    signed = None if directions is None else fix_signs(directions)
+    return Reduction(units, mean, scale, signed, extremes.warning)
 
 
 def apply(reduction: Reduction, block: Block) -> Points:
     return reduction.apply(block.values, token(), 1)
 
 
-def fit_reduction(crew: Crew, blocks: Sequence[Any], columns: int, dimensions: int | None, *, cosine: bool) -> Any:
-    """The future of a Reduction, the same as the local one's but for rounding."""
-    reduces = dimensions is not None and columns > dimensions
-    if reduces and columns > WIDEST_COVARIANCE:
+def fit_reduction(
+    crew: Crew,
+    blocks: Sequence[Any],
+    first_rows: Sequence[int],
+    shape: tuple[int, int],
+    dimensions: Dimensions,
+    *,
+    cosine: bool,
+) -> Any:
+    """The future of a Reduction, the same as the local one's but for rounding. shape: of all partitions together."""
+    rows, columns = shape
+    is_reduced = reduces(columns, dimensions)
+    if is_reduced and columns > WIDEST_COVARIANCE:
         raise ValueError(
             f"X has {columns:,} columns; distributed PCA takes up to {WIDEST_COVARIANCE:,}. Reduce it first "
             "(dask_ml.decomposition.TruncatedSVD, for example), or pass n_pca=None"
         )
-    magnitudes = [crew.task("reduce", magnitude, block) for block in blocks]
-    units = crew.task("reduce", make_units, crew.join("reduce", largest, magnitudes), cosine)
+    placed = list(zip(blocks, first_rows, strict=True))
+    found = crew.join("reduce", largest, [crew.task("reduce", magnitude, block) for block in blocks])
+    parts = [crew.task("reduce", sampled_rows, block, first, rows) for block, first in placed]
+    sample = crew.task("reduce", stacked, parts)
+    threshold = crew.task("reduce", make_threshold, sample, found, cosine)
+    censuses = [crew.task("reduce", census, block, threshold, first) for block, first in placed]
+    extremes = crew.task("reduce", make_extremes, crew.join("reduce", joined, censuses), sample, found, cosine)
+    units = crew.task("reduce", make_units, extremes, cosine)
     totals = [crew.task("reduce", sums, block, units) for block in blocks]
     mean = crew.task("reduce", make_mean, crew.join("reduce", added, totals))
-    measure = products if reduces else squares
+    measure = products if is_reduced else squares
     spreads = [crew.task("reduce", measure, block, units, mean) for block in blocks]
     whole = crew.join("reduce", added, spreads)
-    return crew.task("reduce", make_reduction, units, mean, whole, dimensions if reduces else None)
+    return crew.task("reduce", make_reduction, units, mean, whole, dimensions if is_reduced else None, sample, extremes)
 
 
 def digest(block: Block) -> str:

@@ -61,15 +61,16 @@ class DistributedMap:
 
     positions, placed: dask arrays (n, 2) of float32, one chunk a partition; in embedding units, and in pixels with
     fractions, from the top left. screen: how one becomes the other. perplexity: those used, which few points may have
-    lowered. kl_divergence: of the affinities without exaggeration. iterations, stopped_by: how many were done, and what
-    ended them: "max_iter", "tol", "callback" or "interrupt". timings: seconds by stage. history: iteration, KL and
-    pixels moved, every 50 iterations (`history.columns()`).
+    lowered. components: dimensions in which rows were compared. kl_divergence: of the affinities without exaggeration.
+    iterations, stopped_by: how many were done, and what ended them: "max_iter", "tol", "callback" or "interrupt".
+    timings: seconds by stage. history: iteration, KL and pixels moved, every 50 iterations (`history.columns()`).
     """
 
     positions: Any
     placed: Any
     screen: Screen
     perplexity: tuple[float, ...]
+    components: int | None
     kl_divergence: float
     iterations: int
     stopped_by: StoppedBy

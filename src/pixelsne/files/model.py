@@ -14,6 +14,7 @@ from pixelsne.arrays import AnyArray
 from pixelsne.choices import OTHER_METRICS
 from pixelsne.descent import LARGEST_COORDINATE, History, StoppedBy
 from pixelsne.embedding import Embedding
+from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.reduce import FARTHEST, Reduction, Units
 from pixelsne.screen import Screen
@@ -69,6 +70,9 @@ def as_plain(value: Any) -> Any:
 def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
     reduction = space.reduction
     arrays |= {"points": space.points, "mean": reduction.mean}
+    ordinary = reduction.units.ordinary
+    if ordinary is not None:
+        arrays |= {"low": ordinary.low, "high": ordinary.high}
     if reduction.directions is not None:
         arrays["directions"] = reduction.directions
     return {
@@ -76,6 +80,7 @@ def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
         "to_length_one": reduction.units.to_length_one,
         "scale": reduction.scale,
         "reduced": reduction.directions is not None,
+        "limited": ordinary is not None,
     }
 
 
@@ -90,8 +95,17 @@ def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
     )
     if not shapes_fit:
         raise DamagedFileError("its points and their reduction do not fit together")
-    units = Units(positive(described["unit"]), bool(described["to_length_one"]))
+    units = Units(positive(described["unit"]), bool(described["to_length_one"]), read_range(described, arrays, mean))
     return Coordinates(Reduction(units, mean, positive(described["scale"]), directions), points)
+
+
+def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRange | None:
+    if not described["limited"]:
+        return None
+    low, high = (array_of(arrays, name, np.float64, mean.shape) for name in ("low", "high"))
+    if (low > high).any():
+        raise DamagedFileError("its ranges of ordinary values are empty")
+    return ValueRange(low, high)
 
 
 def describe_other(space: OtherDistances, arrays: Arrays) -> Document:

@@ -1,0 +1,94 @@
+"""How many principal components keep the neighborhoods of a sample of rows."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Float64s = NDArray[np.float64]
+
+FEWEST_COMPONENTS = 50
+
+# Neighbors of each row that are looked at, and the share of them that must stay (benchmarks/n_pca.py).
+NEIGHBORS = 10
+SHARE_KEPT = 0.82
+
+# Rows that are compared, and how many of them are asked for their neighbors.
+MOST_ROWS, FEWEST_ROWS = 2000, 100
+NUMBERS_IN_SAMPLE = 4_000_000
+QUERIES = 1000
+
+ROUNDING = 1e-12  # of the largest squared distance
+
+# Subspace iteration takes time in proportion to the number of components: these are the most it is asked for. Its
+# directions take 128 MB at most, or what FEWEST_COMPONENTS take.
+MOST_BY_ITERATION = 512
+NUMBERS_IN_DIRECTIONS = 16_000_000
+
+STEP = 1.4  # from one number that is tried to the next
+STEP_BY_ITERATION = 2.0  # where every try takes minutes
+
+
+def sample_rows(n: int, numbers_per_row: int) -> NDArray[np.int64]:
+    """Rows at random, ascending; the same ones for every seed."""
+    wanted = min(n, MOST_ROWS, max(FEWEST_ROWS, NUMBERS_IN_SAMPLE // max(1, numbers_per_row)))
+    return np.sort(np.random.default_rng(0).choice(n, wanted, replace=False))
+
+
+def most_components(n: int, columns: int, *, iterates: bool) -> int:
+    """The upper bound of what n_pca="auto" may choose."""
+    if not iterates:
+        return columns
+    affordable = min(MOST_BY_ITERATION, NUMBERS_IN_DIRECTIONS // columns)
+    return min(n, columns, max(FEWEST_COMPONENTS, affordable))
+
+
+def numbers_to_try(most: int, *, iterates: bool = False) -> list[int]:
+    """FEWEST_COMPONENTS and more, without `most` itself."""
+    tried, step = [min(FEWEST_COMPONENTS, most)], STEP_BY_ITERATION if iterates else STEP
+    while tried[-1] * step < most:
+        tried.append(round(tried[-1] * step))
+    return tried
+
+
+def squared_distances(points: Any) -> Float64s:
+    """(queries, rows) from the first QUERIES rows to all of them; from a row to itself, infinite."""
+    is_sparse = sparse.issparse(points)
+    doubles = points if is_sparse else points.astype(np.float64)
+    squares = np.asarray((doubles.multiply(doubles) if is_sparse else np.square(doubles)).sum(axis=1)).ravel()
+    products = doubles[:QUERIES] @ doubles.T
+    found: Float64s = squares - 2 * (products.tocoo().toarray() if is_sparse else products)
+    found += squares[: len(found), None]
+    np.fill_diagonal(found, np.inf)
+    return found
+
+
+@dataclass(frozen=True)
+class SampledNeighbors:
+    """Who is near whom among sampled rows, in all columns."""
+
+    squared: Float64s  # (queries, rows)
+    farthest: Float64s  # (queries): that of the last neighbor, with some room for rounding
+
+    @classmethod
+    def of(cls, sample: Any) -> Self:
+        """Of the rows as they are compared, dense or sparse."""
+        squared = squared_distances(sample)
+        last = np.partition(squared, neighbors_among(sample) - 1, axis=1)[:, neighbors_among(sample) - 1]
+        largest = float(squared[np.isfinite(squared)].max(initial=0.0))
+        return cls(squared, last + ROUNDING * largest)
+
+    def share_kept(self, points: Any) -> float:
+        """The share of neighbors among the reduced rows that are neighbors in all columns; equal ones all count."""
+        k = neighbors_among(points)
+        found = np.argpartition(squared_distances(points), k - 1, axis=1)[:, :k]
+        return float(np.mean(np.take_along_axis(self.squared, found, axis=1) <= self.farthest[:, None]))
+
+    def are_kept(self, points: Any) -> bool:
+        return self.share_kept(points) >= SHARE_KEPT
+
+
+def neighbors_among(points: Any) -> int:
+    return min(NEIGHBORS, int(points.shape[0]) - 1)

@@ -1,0 +1,189 @@
+"""Fill values among ordinary ones: the other rows lose nothing, and the user is told."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pixelsne import PixelSNE, _core, quality
+from pixelsne.extremes import EXTREME
+from pixelsne.neighbors import find_neighbors
+from pixelsne.quality import shared_neighbors
+from pixelsne.reduce import fit_reduction
+
+ROWS = 700
+SHAPES = {"at most 50": 50, "more": 64, "more than 2,048": 2100}
+
+
+def fill_row(values):
+    values[77] = 1e20
+    return [77]
+
+
+def fill_rows(values):
+    rows = np.arange(5, len(values), 100)
+    values[rows] = 1e12
+    return rows
+
+
+def fill_cell(values):
+    values[77, 20] = 9.97e36
+    return [77]
+
+
+KINDS = {"a row of 1e20": fill_row, "1 % of rows at 1e12": fill_rows, "a cell at 9.97e36": fill_cell}
+
+
+def some_digits(digits, columns):
+    values = np.zeros((ROWS, columns))
+    values[:, :64] = digits[0][:ROWS, :columns]
+    return values
+
+
+def spoil(values, kind):
+    """With fill values, and which rows have none."""
+    spoiled, others = values.copy(), np.ones(len(values), dtype=bool)
+    others[KINDS[kind](spoiled)] = False
+    return spoiled, others
+
+
+def quick(**parameters):
+    return PixelSNE(perplexity=15, max_iter=250, random_state=0, **parameters)
+
+
+def kept_share(points, reference):
+    found, true = (find_neighbors(np.ascontiguousarray(one), 10, "exact", 0, 1).indices for one in (points, reference))
+    return shared_neighbors(found, true).mean() / 10
+
+
+@pytest.mark.filterwarnings("ignore:.*would dominate")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("columns", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_the_other_rows_keep_their_neighbors(digits, kind, columns, make, metric):
+    values = some_digits(digits, columns)
+    spoiled, others = spoil(values, kind)
+    token = _core.ProgressToken()
+    reduced, expected = (
+        fit_reduction(make(one), 50, 0, token, to_length_one=metric == "cosine").apply(make(one), token, 1)
+        for one in (spoiled, values)
+    )
+    assert np.isfinite(reduced).all()
+    assert kept_share(reduced[others], expected[others]) > 0.95
+
+
+@pytest.mark.filterwarnings("ignore:.*would dominate")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("neighbors", ["exact", "clusters"])
+@pytest.mark.parametrize("columns", [50, 64])
+def test_the_map_of_the_other_rows_is_as_good(digits, kind, neighbors, columns):
+    values, labels = some_digits(digits, columns), digits[1][:ROWS]
+    spoiled, others = spoil(values, kind)
+    placed = quick(neighbors=neighbors).fit(spoiled).embedding_[others]
+    alone = quick(neighbors=neighbors).fit(values[others]).embedding_
+    assert len(np.unique(placed.astype(int), axis=0)) > 0.95 * len(np.unique(alone.astype(int), axis=0))
+    precisions = (quality.neighborhood_precision(values[others], one, 10) for one in (placed, alone))
+    accuracies = (quality.knn_accuracy(one, labels[others], 10) for one in (placed, alone))
+    for ours, reference in (precisions, accuracies):
+        assert ours > reference - 0.03
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("a row of 1e20", ["64 values of X in one row", "1e+20 in row 77, column 0"]),
+        ("1 % of rows at 1e12", ["448 values of X in 7 rows", "1e+12 in row 5, column 0"]),
+        ("a cell at 9.97e36", ["one value of X in one row", "9.97e+36 in row 77, column 20"]),
+    ],
+)
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_one_warning_names_row_column_and_value(digits, kind, words, make):
+    spoiled, _ = spoil(some_digits(digits, 64), kind)
+    with pytest.warns(UserWarning, match="would dominate the scale") as told:
+        quick().set_params(max_iter=1).fit(make(spoiled))
+    assert len(told) == 1
+    for word in words:
+        assert word in str(told[0].message)
+
+
+def test_too_many_rows_of_fill_values_are_told(digits):
+    values = some_digits(digits, 64)
+    values[::3, 5] = 9.97e36
+    with pytest.warns(UserWarning, match=r"such as 9\.97e\+36 in column 5 .* in about 33 % of the rows"):
+        quick().set_params(max_iter=1).fit(values)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda random: random.lognormal(0, 4, (3000, 8)),
+        lambda random: random.poisson(random.gamma(0.1, 100, (500, 300))),
+        lambda random: np.eye(400)[random.integers(400, size=1000)],
+        lambda random: np.column_stack([random.normal(size=(500, 20)), 1.7e18 + 1e15 * random.normal(size=500)]),
+        lambda random: np.exp(-random.gamma(2, 20, (500, 60))),
+        lambda random: np.vstack([np.zeros((600, 10)), random.normal(size=(20, 10))]),
+        lambda random: sparse.random_array((500, 5000), density=0.002, rng=random, format="csr"),
+    ],
+    ids=["log-normal", "counts", "one-hot", "time stamps", "probabilities", "mostly zeros", "sparse text"],
+)
+def test_ordinary_data_are_left_alone(random, make):
+    values = make(random)
+    reduction = fit_reduction(values, 50, 0, _core.ProgressToken())
+    assert reduction.units.ordinary is None
+    assert reduction.warning == ""
+    assert reduction.units.unit == abs(values).max()
+
+
+def test_only_what_lies_beyond_the_threshold_is_replaced(random):
+    values = random.normal(size=(500, 4))
+    usual = np.quantile(np.abs(values - np.median(values, axis=0)).max(axis=1), 0.9, method="lower")
+    values[3, 2] = 0.99 * EXTREME * usual
+    assert fit_reduction(values, None, 0, _core.ProgressToken()).units.ordinary is None
+    values[3, 2] = 1.01 * EXTREME * usual
+    ordinary = fit_reduction(values, None, 0, _core.ProgressToken()).units.ordinary
+    rest = np.delete(values, 3, axis=0)
+    assert (ordinary.low[2], ordinary.high[2]) == (rest[:, 2].min(), rest[:, 2].max())
+    assert (ordinary.high[[0, 1, 3]] > 1e300).all(), "columns without extreme values have no limits"
+
+
+def test_negative_ones_go_to_the_other_end(random):
+    values = random.normal(size=(500, 4))
+    values[3, 2] = -1e30
+    reduction = fit_reduction(values, None, 0, _core.ProgressToken())
+    points = reduction.apply(values, _core.ProgressToken(), 1)
+    assert points[3, 2] == points[:, 2].min()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12])
+def test_few_rows(n, random):
+    values = random.normal(size=(n, 60))
+    values[n - 1] = 1e20
+    with warnings.catch_warnings(action="ignore"):
+        assert np.isfinite(quick().fit(values).embedding_).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*would dominate")
+def test_new_rows_go_the_same_way(digits, tmp_path):
+    spoiled, others = spoil(some_digits(digits, 64), "a row of 1e20")
+    model = quick().fit(spoiled)
+    model.save(tmp_path / "model")
+    loaded = PixelSNE.load(tmp_path / "model")
+    assert loaded.n_pca_ == model.n_pca_ == 50
+    assert (model.transform(spoiled) == model.embedding_).all()
+    assert (loaded.transform(spoiled) == model.embedding_).all()
+    new = digits[0][ROWS : ROWS + 50].copy()
+    near = model.transform(new)
+    new[7] = 1e25
+    again = loaded.transform(new)
+    assert np.isfinite(again).all()
+    assert (np.delete(again, 7, axis=0) == np.delete(near, 7, axis=0)).all()
+    assert others.sum() == ROWS - 1
+
+
+@pytest.mark.filterwarnings("ignore:.*would dominate")
+def test_threads_change_no_bit(digits):
+    spoiled, _ = spoil(some_digits(digits, 64), "1 % of rows at 1e12")
+    first, second = (quick(n_jobs=jobs).set_params(max_iter=50).fit(spoiled).positions_ for jobs in (1, 3))
+    assert (first == second).all()
