@@ -43,6 +43,7 @@ def identity(rows=900, columns=5, values="0123456789abcdef", shards=2, **changes
 def kept(tmp_path):
     """After 50 of 60 iterations."""
     progress = {"iteration": 50, "next_pace": 50, "stopped_by": "max_iter", "timings": {"reduce": 0.5}}
+    progress["components"] = 20
     document = {"kind": KIND, "version": VERSION, "run": identity(), "looks": [(50, 2.5, 7.0)], **progress}
     write_archive(tmp_path / RUN, document, {"last_look": np.zeros((900, 2), np.float32)})
     return tmp_path
@@ -64,6 +65,7 @@ def test_progress_comes_back(kept):
     assert progress.looks == [(50, 2.5, 7.0)]
     assert progress.timings == {"reduce": 0.5}
     assert progress.last_look.shape == (900, 2)
+    assert progress.components == 20
     assert shards_of(kept) == 2
     assert shards_of(kept / "elsewhere") is None
     assert progress_of(kept / "elsewhere") is None
@@ -87,6 +89,7 @@ DAMAGES = {
     "no iteration": (lambda document, _: document.pop("iteration"), "it has no 'iteration'"),
     "no last look": (lambda _, arrays: arrays.pop("last_look"), "it has no array last_look"),
     "a look of NaN": (lambda _, arrays: arrays["last_look"].fill(np.nan), "last_look is not as it should be"),
+    "no components": (lambda document, _: document.update(components=0), "components must be 1 or more"),
     "a pace before its iteration": (lambda document, _: document.update(next_pace=3), "next_pace must be between"),
     "later than the end": (lambda document, _: document.update(iteration=61), "iteration must be between 0 and 60"),
     "an unknown end": (lambda document, _: document.update(stopped_by="boredom"), "'boredom' is unknown"),

@@ -18,7 +18,8 @@ def blocks_of(values, count):
 def reduce_in_parts(blocks, columns, dimensions, cosine):
     counts = [len(block.values) for block in blocks]
     first_rows = [0, *np.cumsum(counts[:-1]).tolist()] if counts else []
-    return reduce.fit_reduction(Here(2), blocks, first_rows, (sum(counts), columns), dimensions, cosine=cosine)
+    rows = reduce.Rows(blocks, first_rows, (sum(counts), columns))
+    return reduce.fit_reduction(Here(2), rows, dimensions, cosine=cosine)
 
 
 class TestReduce:

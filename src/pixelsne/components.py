@@ -31,9 +31,9 @@ STEP = 1.4  # from one number that is tried to the next
 STEP_BY_ITERATION = 2.0  # where every try takes minutes
 
 
-def sample_rows(n: int, numbers_per_row: int) -> NDArray[np.int64]:
-    """Rows at random, ascending; the same ones for every seed."""
-    wanted = min(n, MOST_ROWS, max(FEWEST_ROWS, NUMBERS_IN_SAMPLE // max(1, numbers_per_row)))
+def sample_rows(n: int, numbers_per_row: int, numbers: int = NUMBERS_IN_SAMPLE) -> NDArray[np.int64]:
+    """Rows at random, ascending; the same ones for every seed. numbers: of all these rows, about, at most."""
+    wanted = min(n, MOST_ROWS, max(FEWEST_ROWS, numbers // max(1, numbers_per_row)))
     return np.sort(np.random.default_rng(0).choice(n, wanted, replace=False))
 
 

@@ -13,7 +13,14 @@ from scipy import linalg, sparse
 
 from pixelsne import _core
 from pixelsne.arrays import Points
-from pixelsne.components import FEWEST_COMPONENTS, SampledNeighbors, most_components, numbers_to_try, sample_rows
+from pixelsne.components import (
+    FEWEST_COMPONENTS,
+    NUMBERS_IN_SAMPLE,
+    SampledNeighbors,
+    most_components,
+    numbers_to_try,
+    sample_rows,
+)
 from pixelsne.extremes import (
     Extremes,
     ValueRange,
@@ -233,14 +240,14 @@ def spread_of(values: Values, units: Units, mean: Float64s, token: _core.Progres
     return max(0.0, total)
 
 
-def sampled(values: Values) -> Any:
-    """Some rows, in float64."""
-    return as_doubles(values[sample_rows(values.shape[0], numbers_per_row(values))])
+def sampled(values: Values, numbers: int = NUMBERS_IN_SAMPLE) -> Any:
+    """Some rows, with so many numbers at most, in float64."""
+    return as_doubles(values[sample_rows(values.shape[0], numbers_per_row(values), numbers)])
 
 
 def find_extremes(values: Values, largest: float, token: _core.ProgressToken) -> Extremes:
     """Takes one more pass over the rows if the largest magnitude is suspicious."""
-    sample = sampled(values)
+    sample = sampled(values, NUMBERS_PER_BLOCK)
     threshold = find_threshold(sample, largest)
     if threshold is None:
         return Extremes(None, largest, describe_crowd(sample, largest))
@@ -283,13 +290,14 @@ def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float
     directions = top_directions(covariance, min(FEWEST_COMPONENTS, most))
     if sample.is_kept_by(directions):
         return directions
+    most = min(most, len(covariance) // 2)
+    if most <= FEWEST_COMPONENTS:
+        return None
     along = sample.along(top_directions(covariance, most))
     for count in (*numbers_to_try(most), most):
-        if 2 * count > len(covariance):
-            return None
         if sample.neighbors.are_kept(along[:, :count]):
-            break
-    return top_directions(covariance, count)
+            return top_directions(covariance, count)
+    return None
 
 
 def iterated_directions(

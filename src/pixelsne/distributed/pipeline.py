@@ -129,10 +129,8 @@ class DistributedRun:
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         crew, settings, partitions = self.crew, self.settings, self.partitions
-        shape, cosine = (partitions.rows, partitions.columns), settings.metric == "cosine"
-        reduction = reduce.fit_reduction(
-            crew, partitions.blocks, partitions.first_rows, shape, settings.n_pca, cosine=cosine
-        )
+        whole = reduce.Rows(partitions.blocks, partitions.first_rows, (partitions.rows, partitions.columns))
+        reduction = reduce.fit_reduction(crew, whole, settings.n_pca, cosine=settings.metric == "cosine")
         points = [crew.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
         yield from self._timed("reduce", self._wait("reduce", points))
         self._learn(reduction.result())

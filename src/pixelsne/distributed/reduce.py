@@ -9,7 +9,7 @@ import numpy as np
 
 from pixelsne import _core
 from pixelsne.arrays import Points
-from pixelsne.components import sample_rows
+from pixelsne.components import NUMBERS_IN_SAMPLE, sample_rows
 from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.sized import Sized
 from pixelsne.extremes import (
@@ -24,6 +24,7 @@ from pixelsne.extremes import (
 )
 from pixelsne.inputs import without_mask
 from pixelsne.reduce import (
+    NUMBERS_PER_BLOCK,
     WIDEST_COVARIANCE,
     Dimensions,
     Reduction,
@@ -118,9 +119,9 @@ def added(parts: list[Moments]) -> Moments:
     return Moments(sum(part.rows for part in parts), sum(part.total for part in parts))
 
 
-def sampled_rows(block: Block, first_row: int, rows: int) -> Any:
+def sampled_rows(block: Block, first_row: int, rows: int, numbers: int) -> Any:
     """Those rows of a partition, in float64, that the local reduction would sample. rows: of all partitions."""
-    chosen = sample_rows(rows, block.values.shape[1]) - first_row
+    chosen = sample_rows(rows, block.values.shape[1], numbers) - first_row
     return as_doubles(block.values[chosen[(chosen >= 0) & (chosen < len(block.values))]])
 
 
@@ -179,36 +180,48 @@ def apply(reduction: Reduction, block: Block) -> Points:
     return reduction.apply(block.values, token(), 1)
 
 
-def fit_reduction(
-    crew: Crew,
-    blocks: Sequence[Any],
-    first_rows: Sequence[int],
-    shape: tuple[int, int],
-    dimensions: Dimensions,
-    *,
-    cosine: bool,
-) -> Any:
-    """The future of a Reduction, the same as the local one's but for rounding. shape: of all partitions together."""
-    rows, columns = shape
+@dataclass(frozen=True)
+class Rows:
+    """All partitions, as futures, and the number of each one's first row."""
+
+    blocks: Sequence[Any]
+    first_rows: Sequence[int]
+    shape: tuple[int, int]  # of all together
+
+    def sample(self, crew: Crew, numbers: int) -> Any:
+        """The future of the rows that the local reduction would sample, so many numbers at most."""
+        placed = zip(self.blocks, self.first_rows, strict=True)
+        parts = [crew.task("reduce", sampled_rows, block, first, self.shape[0], numbers) for block, first in placed]
+        return crew.task("reduce", stacked, parts)
+
+
+def find_extremes(crew: Crew, rows: Rows, *, cosine: bool) -> Any:
+    """The future of Extremes."""
+    found = crew.join("reduce", largest, [crew.task("reduce", magnitude, block) for block in rows.blocks])
+    sample = rows.sample(crew, NUMBERS_PER_BLOCK)
+    threshold = crew.task("reduce", make_threshold, sample, found, cosine)
+    placed = zip(rows.blocks, rows.first_rows, strict=True)
+    censuses = [crew.task("reduce", census, block, threshold, first) for block, first in placed]
+    return crew.task("reduce", make_extremes, crew.join("reduce", joined, censuses), sample, found, cosine)
+
+
+def fit_reduction(crew: Crew, rows: Rows, dimensions: Dimensions, *, cosine: bool) -> Any:
+    """The future of a Reduction, the same as the local one's but for rounding."""
+    columns = rows.shape[1]
     is_reduced = reduces(columns, dimensions)
     if is_reduced and columns > WIDEST_COVARIANCE:
         raise ValueError(
             f"X has {columns:,} columns; distributed PCA takes up to {WIDEST_COVARIANCE:,}. Reduce it first "
             "(dask_ml.decomposition.TruncatedSVD, for example), or pass n_pca=None"
         )
-    placed = list(zip(blocks, first_rows, strict=True))
-    found = crew.join("reduce", largest, [crew.task("reduce", magnitude, block) for block in blocks])
-    parts = [crew.task("reduce", sampled_rows, block, first, rows) for block, first in placed]
-    sample = crew.task("reduce", stacked, parts)
-    threshold = crew.task("reduce", make_threshold, sample, found, cosine)
-    censuses = [crew.task("reduce", census, block, threshold, first) for block, first in placed]
-    extremes = crew.task("reduce", make_extremes, crew.join("reduce", joined, censuses), sample, found, cosine)
+    extremes = find_extremes(crew, rows, cosine=cosine)
     units = crew.task("reduce", make_units, extremes, cosine)
-    totals = [crew.task("reduce", sums, block, units) for block in blocks]
+    totals = [crew.task("reduce", sums, block, units) for block in rows.blocks]
     mean = crew.task("reduce", make_mean, crew.join("reduce", added, totals))
     measure = products if is_reduced else squares
-    spreads = [crew.task("reduce", measure, block, units, mean) for block in blocks]
+    spreads = [crew.task("reduce", measure, block, units, mean) for block in rows.blocks]
     whole = crew.join("reduce", added, spreads)
+    sample = rows.sample(crew, NUMBERS_IN_SAMPLE) if is_reduced and dimensions == "auto" else None
     return crew.task("reduce", make_reduction, units, mean, whole, dimensions if is_reduced else None, sample, extremes)
 
 
