@@ -114,18 +114,20 @@ def test_without_the_kernels_word_the_machines_size_counts(monkeypatch):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_run_takes_no_more_than_it_says():
-    code = """
+@pytest.mark.parametrize(("shape", "kept"), [((50_000, 20), 20), ((12_000, 400), 400)])
+def test_a_run_takes_no_more_than_it_says(shape, kept):
+    code = f"""
 import numpy as np
 from pathlib import Path
 from pixelsne import PixelSNE
 def figure(name):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
-values = np.random.default_rng(0).normal(size=(50_000, 20))
+values = np.random.default_rng(0).normal(size={shape})
 model = PixelSNE(max_iter=20, random_state=0)
 said, before = model.estimate_memory(values), figure("VmRSS")
 model.fit(values)
+assert model.n_pca_ == {kept}
 print(said, figure("VmHWM") - before)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

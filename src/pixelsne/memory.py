@@ -99,7 +99,7 @@ def search_bytes(work: Workload) -> float:
         "exact": points,  # once more, in panels
         "vp-tree": 40 * work.n,
         "rp-forest": KEY * pairs + points,
-        "clusters": KEY * pairs + points,  # in another order
+        "clusters": KEY * pairs + 2 * points,  # in another order, and in panels
         "given": (PAIR_IN_GRAPH - PAIR) * pairs,
     }.get(work.search, KEY * pairs + points)
 
