@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from pixelsne.arrays import AnyArray, Positions
 from pixelsne.repulsion import Repulsion
 from pixelsne.screen import Screen
 
-NUMBERS_PER_BLOCK = 1_000_000
+NUMBERS_PER_BLOCK = 20_000
 
 # The discs of this many nearest distinct rows may not meet; this share of the distance between them is left empty.
 NEIGHBORS_TO_SPARE = 8
@@ -64,6 +63,8 @@ class Duplicates:
 
 def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """(distinct): areas in proportion to the counts, as large as half of the discs have room for; no two meet."""
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - slow to import, and most data have no equal rows
+
     roots = np.sqrt(counts)
     asked = min(NEIGHBORS_TO_SPARE, len(centers) - 1) + 1
     distances, others = cKDTree(centers).query(centers, asked)

@@ -29,7 +29,7 @@ Order = NDArray[np.int32] | None
 
 
 def fitting_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
-    """The perplexities n points can carry; lowers them with one warning where they are too large."""
+    """The perplexities n points can carry; lowers them with a warning where they are too large."""
     largest = max(1.0, (n - 1) / 3)
     if max(perplexities) > largest:
         given = ", ".join(f"{perplexity:g}" for perplexity in perplexities)
@@ -118,7 +118,10 @@ class Run:
 
     def _count_distinct(self, distinct: int) -> None:
         """Perplexity and neighbors for so many distinct rows."""
-        self.perplexity = fitting_perplexity(self.perplexity, distinct, "distinct rows")
+        with warnings.catch_warnings():
+            if self.perplexity != self.settings.perplexity:
+                warnings.simplefilter("ignore")  # it was too large for all rows, and that has been said
+            self.perplexity = fitting_perplexity(self.perplexity, distinct, "distinct rows")
         self.neighbor_count = neighbor_count(self.settings, self.perplexity, distinct)
 
     def resume(self, prepared: Prepared, state: State) -> None:

@@ -23,8 +23,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.spatial.distance import pdist
-from scipy.stats import spearmanr
 
 from pixelsne import _core, descent
 from pixelsne.affinities import Affinities
@@ -190,6 +188,9 @@ def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) ->
         raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
     if classes.max() < FEWEST_FOR_A_TRIPLET - 1:
         raise ValueError(f"labels must name at least {FEWEST_FOR_A_TRIPLET} classes, got {classes.max() + 1}")
+    from scipy.spatial.distance import pdist  # noqa: PLC0415 - slow to import
+    from scipy.stats import spearmanr  # noqa: PLC0415
+
     true, shown = (pdist(class_centers(rows, classes)) for rows in (values, placed))
     return float(spearmanr(true, shown).statistic)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from pixelsne.choices import STARTS
 from pixelsne.commands.plot import PAGES, PICTURES
+from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import beside_checkpoint
 from pixelsne.files.errors import FileError
@@ -68,7 +69,8 @@ def check_disk(given: Given, model: PixelSNE, source: Source) -> None:
     """Whether there is room for what will be written, by the least that each file takes."""
     rows, columns = source.values.shape
     settings = settings_of(model, init="random")
-    points = 4 * rows * (columns if settings.n_pca is None else min(columns, settings.n_pca))
+    fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or columns
+    points = 4 * rows * min(columns, fewest)
     least = {
         "-o": 8 * rows,
         "--model": 8 * rows + points,

@@ -24,7 +24,7 @@ EXACT_UP_TO = 20_000
 ROWS_SAMPLED = 10_000  # above
 
 # Of a map's settings, those that tell what its affinities were.
-OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "n_pca", "random_state")
+OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "n_pca", "duplicates", "random_state")
 
 Given = dict[str, Any]
 

@@ -133,7 +133,7 @@ class DistributedRun:
         reduction = reduce.fit_reduction(crew, whole, settings.n_pca, cosine=settings.metric == "cosine")
         points = [crew.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
         yield from self._timed("reduce", self._wait("reduce", points))
-        self._learn(reduction.result())
+        self._learn(crew.gather([reduction])[0])
         partitions.blocks.clear()  # the workers need them no more
         samples = shards.draw_samples(crew, points, partitions.rows, settings.seed)
         axes = find_axes(crew, points, samples, str(settings.init))
