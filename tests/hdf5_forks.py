@@ -1,4 +1,7 @@
-"""Children of hdf5_process, forked from one process that has imported everything: milliseconds, not seconds."""
+"""Children of hdf5_process, forked from one process that has imported everything: milliseconds, not seconds.
+
+For Linux alone.
+"""
 
 import json
 import os
@@ -6,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
 from pixelsne.files import hdf5_process
@@ -36,7 +39,9 @@ while True:
             os._exit(1)
     for handle in handles:
         os.close(handle)
-    asked.send(child.to_bytes(8, "little"))
+    handle = os.pidfd_open(child)
+    socket.send_fds(asked, [b"child"], [handle])
+    os.close(handle)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     asked.send(status.to_bytes(8, "little", signed=True))
 """
@@ -53,18 +58,21 @@ class Forked:
         socket.send_fds(server, [command[-1].encode()], [child_in, child_out])
         os.close(child_in)
         os.close(child_out)
-        self._child = int.from_bytes(server.recv(8), "little")
-        if self._child == 0:
-            raise RuntimeError("the server of forked readers has ended")  # 0 would be this process and all its kin
+        told, handles, _, _ = socket.recv_fds(server, 16, 1)
+        if told != b"child":
+            raise RuntimeError("the server of forked readers has ended")
+        self._child = handles[0]  # no number, which another process might have by now
 
     def wait(self, _timeout=None):
         if self._code is None:
             self._code = int.from_bytes(self._server.recv(8), "little", signed=True)
+            os.close(self._child)
         return self._code
 
     def kill(self):
         if self._code is None:
-            os.kill(self._child, signal.SIGKILL)  # the server waits for it before it looks at anything else
+            with suppress(ProcessLookupError):  # it has ended, and its code is on its way
+                signal.pidfd_send_signal(self._child, signal.SIGKILL)
             self.wait()
 
     def __enter__(self):

@@ -5,6 +5,8 @@ MUTATIONS=1000 tries more of them.
 
 import faulthandler
 import os
+import sys
+from contextlib import nullcontext
 from zlib import crc32
 
 import numpy as np
@@ -21,7 +23,7 @@ LONGEST = 600  # seconds for one kind
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_h5ad():
-    with forked_readers():
+    with forked_readers() if sys.platform == "linux" else nullcontext():
         yield
 
 
@@ -37,7 +39,7 @@ def test_damage_is_refused_or_harmless(kind, tmp_path):
     for seed in seeds(kind):
         content, random = seed.read_bytes(), np.random.default_rng(crc32(seed.name.encode()))
         try_content(kind, content, tmp_path)
-        for _ in range(MUTATIONS):
+        for _ in range(MUTATIONS // 4 if kind == "h5ad" else MUTATIONS):  # which takes a process each
             try_content(kind, damaged(content, random), tmp_path)
 
 

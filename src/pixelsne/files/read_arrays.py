@@ -18,6 +18,9 @@ from pixelsne.memory import GIGABYTE, available
 ROWS_AT_ONCE = 65_536
 SPARSE_PARTS = {"data", "shape", "format"}
 INDEX_PARTS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
+# A few bytes can claim any number of empty rows, which CSR would take memory and time for.
+MOST_ROWS_PER_NUMBER = 1000
+MOST_EMPTY_ROWS = 1_000_000
 NUMBERS, TEXT = "biuf", "US"
 MATRIX = 2  # dimensions
 
@@ -90,9 +93,9 @@ def read_sparse(path: Path, members: dict[str, Member]) -> Any:
 def checked_csr(path: Path, matrix: Any) -> Any:
     from pixelsne.sparse_structure import StructureError, to_csr  # noqa: PLC0415 - as above
 
-    size, there = 8 * max(matrix.shape), available()
-    if size > there:
-        raise FileError(path, f"claims to have shape {matrix.shape}, which takes {size / GIGABYTE:.1f} GB")
+    rows, stored = matrix.shape[0], int(matrix.data.size)
+    if rows > MOST_ROWS_PER_NUMBER * stored + MOST_EMPTY_ROWS or 8 * rows > available():
+        raise FileError(path, f"claims to have shape {matrix.shape}, but holds {stored:,} numbers")
     try:
         return to_csr(matrix)
     except StructureError as error:
