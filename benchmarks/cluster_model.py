@@ -14,7 +14,7 @@ import numpy as np
 from measure import RESULTS, Rows, table
 from pixelsne.distributed.crew import FAN_IN
 from pixelsne.distributed.memory import Load, worker_bytes
-from pixelsne.neighbors import choose_effort
+from pixelsne.neighbors import usual_probes
 from pixelsne.repulsion import MOST_NODES
 
 LARGE, SMALL = "cluster_reviews1m", "cluster_mnist"
@@ -141,7 +141,7 @@ def check_rows(constants: Constants) -> Rows:
 
 def preparation(n: int, workers: int, threads: int, constants: Constants) -> float:
     """Seconds of all stages before the descent, exchanges not counted; in a larger shard a search looks farther."""
-    harder = choose_effort(n // workers).probes / choose_effort(POINTS["reviews1m"]).probes
+    harder = usual_probes(n // workers) / usual_probes(POINTS["reviews1m"])
     stages = constants.stages | {"neighbors": constants.stages["neighbors"] * harder}
     return sum(stages.values()) * n / workers / threads
 

@@ -22,9 +22,12 @@ import numpy as np
 
 import peers
 from judge import Judge
-from measure import RESULTS, Rows, in_own_process, load_points, save, source_name
+from measure import RESULTS, SOURCES, Rows, in_own_process, load_points, save, source_name
 from peers import SYSTEMS, Task
 from pictures import draw_approach, draw_race
+from shapes import SHAPES
+
+SOURCES |= SHAPES
 
 OURS = "pixelsne"
 TARGETS = [name for name, system in SYSTEMS.items() if system.is_tsne and name != OURS]
@@ -43,7 +46,7 @@ NOTES = {
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", help="npz file with X and y, or one of clusters, digits")
+    parser.add_argument("data", help=f"npz file with X and y, or one of {', '.join(SOURCES)}")
     parser.add_argument("--n", type=int, help="number of points (default: all; of clusters 10,000)")
     parser.add_argument("--race", choices=sorted(NOTES), default="iterations")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="of %(default)s")

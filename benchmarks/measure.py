@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 
 import pixelsne
-from shapes import SHAPES
 
 RESULTS = Path(__file__).parent / "results"
 Rows = list[dict[str, Any]]
@@ -75,8 +74,8 @@ def digits(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
     return values[order].astype(np.float32), labels[order]
 
 
-# Data that need no file.
-SOURCES = {"clusters": clusters, "digits": digits, **SHAPES}
+# Data that need no file. Scripts add their own.
+SOURCES: dict[str, Any] = {"clusters": clusters, "digits": digits}
 
 
 def load_source(source: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:

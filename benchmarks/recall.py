@@ -1,20 +1,32 @@
-"""What better neighbors would be worth: `recall.py DATA [--probes 300]`.
+"""How many true neighbors points find, and what more of them would be worth.
 
-The default search, and the same search with more probes, each followed by the default descent. Precision is judged
-against exact neighbors of sampled rows (see judge.py), recall against those of fewer rows.
+`recall.py noise uniform mnist.npz [--n 60000]`: recall of single points, its mean and its lowest percentiles, for names
+of hard_sets.py and for files. `recall.py DATA --probes 300`: the default search and one with more probes, each followed
+by the default descent. Precision is judged against exact neighbors of sampled rows (see judge.py), recall against those
+of fewer rows.
 """
 
 import argparse
+import time
 
 import numpy as np
 
+from hard_sets import SETS
 from judge import Judge, nearest_of_rows
 from measure import Clock, Rows, load_points, save, source_name
 from pixelsne import PixelSNE, _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
-from pixelsne.neighbors import ClusterEffort, Neighbors, Quest, choose_effort, search_in_clusters
+from pixelsne.neighbors import (
+    ClusterEffort,
+    Neighbors,
+    Quest,
+    choose_effort,
+    choose_search,
+    find_neighbors,
+    search_in_clusters,
+)
 from pixelsne.settings import settings_of
 
 K = 90
@@ -55,21 +67,73 @@ def measure(
     return {"probes, at most": effort.probes, f"recall of {K}": recall, **times, **quality}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data")
-    parser.add_argument("--probes", type=int, default=300)
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    points, labels = load_points(options.data)
+def load_set(source: str, n: int) -> tuple[np.ndarray, np.ndarray | None]:
+    return SETS[source](n) if source in SETS else (load_points(source, n)[0], None)
+
+
+def recall_of_points(points: np.ndarray, found: Neighbors, rows: np.ndarray, threads: int) -> np.ndarray:
+    """Return the share of the true neighbors that each row found; any as near as the k-th of them counts."""
+    k = found.indices.shape[1]
+    truth = _core.neighbors_of_strangers(points[rows], points, k + 1, _core.ProgressToken(), threads)[1]
+    return np.asarray((found.distances[rows] <= truth[:, -1:] * (1 + 1e-6)).mean(axis=1))
+
+
+def percentiles(recalls: np.ndarray) -> dict[str, float]:
+    low, lower = np.percentile(recalls, [1, 5])
+    return {"mean": float(recalls.mean()), "1st percentile": float(low), "5th percentile": float(lower)}
+
+
+def measure_points(source: str, n: int, k: int, method: str, threads: int) -> Rows:
+    points, special = load_set(source, n)
+    n, d = points.shape
+    start = time.process_time()
+    found = find_neighbors(points, k, method, 0, threads)
+    seconds = (time.process_time() - start) / threads
+    some = np.random.default_rng(1).choice(n, min(n, RECALL_ROWS), replace=False)
+    about = {"data": source_name(source), "n": n, "k": k, "search": choose_search(method, n, d, k), "seconds": seconds}
+    rows = [about | percentiles(recall_of_points(points, found, some, threads))]
+    if special is not None:
+        recalls = recall_of_points(points, found, special, threads)
+        rows.append(about | {"data": f"{source_name(source)}, special rows alone"} | percentiles(recalls))
+    return rows
+
+
+def compare_points(options: argparse.Namespace) -> None:
+    rows: Rows = []
+    for source in options.data:
+        for k in options.k:
+            rows += measure_points(source, options.n, k, options.search, options.threads)
+            print(rows[-1], flush=True)
+    notes = "Seconds are those of the processors divided by the threads: other work beside it does not count."
+    save(f"recall_points_{options.search}", "Recall of single points", rows, notes)
+
+
+def compare_maps(options: argparse.Namespace) -> None:
+    (source,) = options.data
+    points, labels = load_points(source)
     judge = Judge(points, labels, 30.0, options.threads)
     truth = nearest_of_rows(points, rows_for_recall(judge), K)
     rows: Rows = []
-    for effort in (choose_effort(len(points)), ClusterEffort(probes=options.probes, recall=0.995)):
+    for effort in (choose_effort(*points.shape), ClusterEffort(probes=options.probes, recall=0.995)):
         rows.append(measure(points, judge, truth, effort, options.threads))
         print(rows[-1], flush=True)
-    name = source_name(options.data)
+    name = source_name(source)
     save(f"recall_{name}", f"{name}, {len(points):,} points: what more neighbors found are worth", rows, judge.notes())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="+", help=f"npz files, or names: {', '.join(SETS)}")
+    parser.add_argument("--n", type=int, default=60_000, help="points at most")
+    parser.add_argument("--k", type=int, nargs="+", default=[30, 90])
+    parser.add_argument("--search", default="clusters")
+    parser.add_argument("--probes", type=int, help="compare maps, with so many clusters a point on average at most")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    if options.probes:
+        compare_maps(options)
+    else:
+        compare_points(options)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
 from pixelsne.schedule import Pace, plan
 from pixelsne.settings import settings_of
-from shapes import beside_kin, tears
+from shapes import SHAPES, beside_kin, tears
+
+SOURCES |= SHAPES
 
 Phase = tuple[int, tuple[float, float], tuple[float, float], tuple[float, float]]
 """Iterations; exaggeration, momentum and rate / n, each from and to."""

@@ -6,6 +6,7 @@
 
 #include "border.hpp"
 #include "neighbors/cluster_search.hpp"
+#include "neighbors/clusters.hpp"
 #include "neighbors/exact.hpp"
 #include "neighbors/random_projection_forest.hpp"
 #include "neighbors/vantage_point_tree.hpp"
@@ -101,6 +102,22 @@ FoundInOrder cluster_neighbors(const Matrix<const float>& points, std::size_t k,
     return {found.first, found.second, owned(std::move(order), places)};
 }
 
+Vector<std::int32_t> cluster_order(const Matrix<const float>& points, std::size_t size, std::uint64_t seed,
+                                   ProgressToken& token, int threads) {
+    require(points.shape(0) >= 1 && points.shape(1) >= 1, "points: at least one row and one column");
+    require_countable(points);
+    require_finite(points, "points: finite");
+    require(size >= 1, "size: 1 or more");
+    Numbers<std::int32_t> order = allocate_numbers<std::int32_t>(points.shape(0));
+    {
+        Unlocked unlocked;
+        token.expect(points.shape(0));
+        const Clusters clusters = find_clusters(view(points), size, seed, threads, token);
+        std::copy(clusters.order.begin(), clusters.order.end(), order.get());
+    }
+    return owned(std::move(order), points.shape(0));
+}
+
 }  // namespace
 
 void bind_neighbors(nb::module_& module) {
@@ -113,6 +130,7 @@ void bind_neighbors(nb::module_& module) {
                "candidates"_a, "rounds"_a, "reach"_a, "token"_a, "threads"_a);
     module.def("cluster_neighbors", &cluster_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a,
                "probes"_a, "reach"_a, "asked"_a, "reorder"_a, "token"_a, "threads"_a);
+    module.def("cluster_order", &cluster_order, "points"_a.noconvert(), "size"_a, "seed"_a, "token"_a, "threads"_a);
 }
 
 }  // namespace pixelsne

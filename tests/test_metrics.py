@@ -179,9 +179,12 @@ def test_a_graph_with_too_few_neighbors(values):
 def test_a_graph_of_parts_without_links_among_each_other(parts, init, random):
     """The slowest ways to walk such a graph are constant on its parts; a user's start may be, too."""
     labels = np.arange(600) % parts
-    values = random.normal(size=(600, 20)) + 50 * random.normal(size=(parts, 20))[labels]
-    graph = kneighbors_graph(values, 30, mode="distance")
-    start = random.normal(size=(parts, 2))[labels] if init == "middles" else init
-    model = quick(metric="precomputed", init=start, max_iter=350).fit(graph)
-    assert quality.knn_accuracy(model.embedding_, labels, 10) == 1.0
-    assert model.kl_divergence_ < 1.02 * quick(n_pca=None, max_iter=350).fit(values).kl_divergence_
+    ratios = []
+    for _ in range(3):  # among so few points a run may end in a slightly worse minimum
+        values = random.normal(size=(600, 20)) + 50 * random.normal(size=(parts, 20))[labels]
+        graph = kneighbors_graph(values, 30, mode="distance")
+        start = random.normal(size=(parts, 2))[labels] if init == "middles" else init
+        model = quick(metric="precomputed", init=start, max_iter=350).fit(graph)
+        assert quality.knn_accuracy(model.embedding_, labels, 10) == 1.0
+        ratios.append(model.kl_divergence_ / quick(n_pca=None, max_iter=350).fit(values).kl_divergence_)
+    assert np.mean(ratios) < 1.02

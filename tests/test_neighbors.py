@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelsne import _core
-from pixelsne.neighbors import SEARCHES, Neighbors, choose_search, find_neighbors
+from pixelsne.neighbors import SEARCHES, Neighbors, choose_effort, choose_search, exact_seconds, find_neighbors
 from reference import nearest
 
 EXACT_SEARCHES = ["exact", "vp-tree"]
@@ -107,10 +107,10 @@ def test_recall_on_clusters(method, n, d, k):
 
 def search_clusters(points, k, **changes):
     """The core's search with small clusters, so that few points make many; unless changed, it probes all."""
-    effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0} | changes
-    return _core.cluster_neighbors(
-        points, k, **effort, asked=len(points), reorder=False, token=_core.ProgressToken(), threads=2
-    )[:2]
+    effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0, "threads": 2} | changes
+    return _core.cluster_neighbors(points, k, **effort, asked=len(points), reorder=False, token=_core.ProgressToken())[
+        :2
+    ]
 
 
 @pytest.mark.parametrize("kind", ["normal", "line", "outlier"])
@@ -159,7 +159,7 @@ def test_exploring_finds_what_probing_missed():
 @pytest.mark.parametrize("kind", ["duplicates", "constant", "line", "outlier"])
 def test_clusters_too_small_for_k_are_joined_by_more(kind):
     points = make_points(kind, 500, 4, seed=2)
-    indices, distances = search_clusters(points, 150, size=5, probes=1, reach=3)
+    indices, distances = search_clusters(points, 150, size=5, recall=0.5, probes=1, reach=3)
     check_contract(points, 150, Neighbors(indices, distances))
 
 
@@ -203,7 +203,78 @@ def test_progress_never_passes_one(method, clusters):
     assert 0.3 < token.fraction <= 1.0
 
 
-def test_auto_is_exact_for_few_points_and_clusters_for_many():
-    assert choose_search("auto", 1000, 90) == "exact"
-    assert choose_search("auto", 1_000_000, 90) == "clusters"
-    assert choose_search("auto", 20_000, 5_000) == "exact"
+def test_auto_compares_all_pairs_as_long_as_that_takes_two_seconds():
+    """A function of the input's shape alone, so that the same map comes out on every machine."""
+    assert choose_search("auto", 1000, 50, 90) == "exact"
+    assert choose_search("auto", 40_000, 50, 30) == "exact"
+    assert choose_search("auto", 40_000, 300, 30) == "clusters"
+    assert choose_search("auto", 60_000, 50, 30) == "clusters"
+    assert choose_search("auto", 1_000_000, 2, 90) == "clusters"
+    assert choose_search("auto", 200_000, 50, 50_000) == "exact"
+    assert exact_seconds(20_000, 50, 30) < exact_seconds(20_000, 50, 90) < exact_seconds(20_000, 100, 90)
+
+
+def test_clusters_may_take_as_long_as_all_pairs_would():
+    """Of 60,000 points without clusters, each must be compared with most of the others."""
+    assert choose_effort(60_000, 50).probes > 100
+    assert choose_effort(1_000_000, 50).probes == 135
+
+
+def test_exact_in_an_order():
+    points = make_points("normal", 6000, 5, seed=1)
+    plain, sorted_ = (find_neighbors(points, 10, "exact", 0, 2, reorder=reorder) for reorder in (False, True))
+    assert plain.order is None
+    assert np.array_equal(np.sort(sorted_.order), np.arange(6000))
+    assert np.array_equal(sorted_.order[sorted_.indices], plain.indices[sorted_.order])
+
+
+def noise_between_clusters(n, d, seed):
+    """100 tight clusters; the first hundredth of the points lies between them."""
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-1, 1, (100, d))[rng.integers(0, 100, n)] + rng.normal(0, 0.1, (n, d))
+    points[: n // 100] = rng.uniform(-1, 1, (n // 100, d))
+    return points.astype(np.float32)
+
+
+def recall_of_each(found, distances, truth):
+    """Share of the k true neighbors that each row has found; any neighbor as near as the k-th counts."""
+    assert found.shape == distances.shape == truth.shape
+    return (distances <= truth[:, -1:] * (1 + 1e-6)).mean(axis=1)
+
+
+@pytest.mark.parametrize("k", [30, 90])
+def test_points_between_clusters_find_their_neighbors(k):
+    """They have few in any one cluster, and are too few to matter for the mean."""
+    points = noise_between_clusters(20_000, 50, seed=0)
+    found = find_neighbors(points, k, "clusters", 0, 2)
+    rows = np.arange(300)
+    truth = _core.neighbors_of_strangers(points[rows], points, k + 1, _core.ProgressToken(), 2)[1][:, 1:]
+    recalls = recall_of_each(found.indices[rows], found.distances[rows], truth)
+    assert np.percentile(recalls[:200], 1) > 0.9
+    assert np.percentile(recalls[200:], 1) > 0.9
+
+
+def test_points_far_from_their_own_cluster_look_farther():
+    """So many small clusters that points first look at the nearest of them only."""
+    points = noise_between_clusters(6000, 20, seed=1)
+    truth = find_neighbors(points, 20, "exact", 0, 2).distances
+    once = search_clusters(points, 20, size=15, recall=0.99, probes=60)
+    assert np.percentile(recall_of_each(*once, truth)[:60], 1) > 0.85
+    once = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5)
+    check_contract(points, 20, Neighbors(*once))
+    for threads in (1, 7):
+        again = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5, threads=threads)
+        assert all(np.array_equal(*arrays) for arrays in zip(again, once, strict=True))
+
+
+@pytest.mark.parametrize("heavy", ["student", "outliers"])
+def test_heavy_tails_starve_nobody(heavy):
+    rng = np.random.default_rng(0)
+    points = rng.standard_t(2, (6000, 12)) if heavy == "student" else rng.normal(size=(6000, 12))
+    if heavy == "outliers":
+        points[:5] *= 1e15
+    points = points.astype(np.float32)
+    found = search_clusters(points, 20, size=64, recall=0.99, probes=60)
+    recalls = recall_of_each(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
+    assert np.percentile(recalls, 1) >= 0.8
+    assert recalls.mean() > 0.98

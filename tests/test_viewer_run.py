@@ -22,7 +22,7 @@ def points():
 
 def test_a_run_from_start_to_end(watched, points):
     values, labels = points
-    model = PixelSNE(max_iter=1500, tol=0, random_state=0)
+    model = PixelSNE(max_iter=3000, tol=0, random_state=0)
     view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
     page = watched.open(view.address)
     until(lambda: places(page) > 2)
@@ -35,9 +35,9 @@ def test_a_run_from_start_to_end(watched, points):
     assert page.locator("#status").inner_text() == iteration
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=finished]", timeout=120_000)
-    assert "finished · iteration 1,500 · KL" in page.locator("#status").inner_text()
+    assert "finished · iteration 3,000 · KL" in page.locator("#status").inner_text()
     view.wait()
-    expected = PixelSNE(max_iter=1500, tol=0, random_state=0).fit_transform(values)
+    expected = PixelSNE(max_iter=3000, tol=0, random_state=0).fit_transform(values)
     np.testing.assert_array_equal(model.embedding_, expected)
     settle(page)
     assert page.locator("#pause").is_hidden()

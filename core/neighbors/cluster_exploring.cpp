@@ -67,7 +67,7 @@ public:
     void explore(std::size_t cluster, std::size_t place, std::size_t number, std::uint64_t* row) {
         const auto self = static_cast<std::uint32_t>(place);
         const std::size_t reach = around_.reach;
-        around_.probes.for_each_chosen(cluster, place, [&](std::uint32_t chosen) { compared_[chosen] = self; });
+        around_.probes.for_each_compared(cluster, place, [&](std::uint32_t other) { compared_[other] = self; });
         for (std::size_t rank = 0; rank < reach; ++rank) {
             const std::uint32_t their_row = around_.row_of[around_.nearest[number * reach + rank]];
             if (their_row == kNoRow) continue;

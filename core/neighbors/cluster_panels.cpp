@@ -64,26 +64,28 @@ void ClusterPanels::pack(std::size_t cluster) {
     }
 }
 
-void ClusterPanels::compare(std::size_t cluster, std::size_t first, const std::vector<std::uint32_t>& queries,
-                            std::vector<CandidateList>& lists, Room& room) const {
-    move_queries(cluster, first, queries, lists, room) ? compare_by_products(cluster, queries, lists, room)
-                                                       : compare_by_differences(cluster, first, queries, lists, room);
+void ClusterPanels::compare(std::size_t cluster, const std::vector<std::uint32_t>& places,
+                            const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
+                            Room& room) const {
+    move_queries(cluster, places, queries, lists, room) ? compare_by_products(cluster, queries, lists, room)
+                                                        : compare_by_differences(cluster, places, queries, lists, room);
 }
 
 // Returns whether products are precise enough for all queries.
-bool ClusterPanels::move_queries(std::size_t cluster, std::size_t first, const std::vector<std::uint32_t>& queries,
-                                 std::vector<CandidateList>& lists, Room& room) const {
+bool ClusterPanels::move_queries(std::size_t cluster, const std::vector<std::uint32_t>& places,
+                                 const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
+                                 Room& room) const {
     const std::size_t d = sorted_.columns;
     const std::size_t padded = chunk_count(queries.size(), kTileQueries) * kTileQueries;
     room.moved.resize(padded * d);
     room.norms.resize(padded);
-    bool precise = first != begin_[cluster];
-    for (std::size_t place = 0; place < queries.size(); ++place) {
-        const float norm = move_row(sorted_.row(first + queries[place]), centers_.data() + cluster * d, d,
-                                    room.moved.data() + place * d);
-        CandidateList& list = lists[queries[place]];
+    bool precise = true;
+    for (std::size_t at = 0; at < queries.size(); ++at) {
+        const float norm =
+            move_row(sorted_.row(places[queries[at]]), centers_.data() + cluster * d, d, room.moved.data() + at * d);
+        CandidateList& list = lists[queries[at]];
         list.tighten();
-        room.norms[place] = norm;
+        room.norms[at] = norm;
         precise = precise && list.limit() < std::numeric_limits<float>::infinity() &&
                   list.limit() >= kLeastShare * (norm + radii_[cluster]);
     }
@@ -118,10 +120,11 @@ void ClusterPanels::compare_by_products(std::size_t cluster, const std::vector<s
     }
 }
 
-void ClusterPanels::compare_by_differences(std::size_t cluster, std::size_t first,
+void ClusterPanels::compare_by_differences(std::size_t cluster, const std::vector<std::uint32_t>& places,
                                            const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
                                            Room& room) const {
     const std::size_t d = sorted_.columns;
+    const bool unlimited = lists[queries.front()].limit() == std::numeric_limits<float>::infinity();
     float distances[kTileQueries * kPanelPoints];
     for (std::size_t number = first_panel_[cluster]; number < first_panel_[cluster + 1]; ++number) {
         const std::size_t start = begin_[cluster] + (number - first_panel_[cluster]) * kPanelPoints;
@@ -140,13 +143,13 @@ void ClusterPanels::compare_by_differences(std::size_t cluster, std::size_t firs
             for (std::size_t query = 0; query < filled; ++query) {
                 if (!any_within[query]) continue;
                 for (std::size_t place = start; place < end; ++place) {
-                    if (place == first + queries[tile + query]) continue;
+                    if (place == places[queries[tile + query]]) continue;
                     lists[queries[tile + query]].offer(distances[query * kPanelPoints + place - start],
                                                        static_cast<std::uint32_t>(place));
                 }
             }
         }
-        if (first == begin_[cluster]) {
+        if (unlimited) {
             for (const std::uint32_t query : queries) lists[query].tighten();
         }
     }

@@ -32,19 +32,20 @@ public:
         std::vector<float> bounds;   // (queries) for the kernel to compare with
     };
 
-    // Offers a cluster's points to lists[query] for each of `queries`, the query at place
-    // first + query in the order of the clusters. A query is not offered to itself.
-    void compare(std::size_t cluster, std::size_t first, const std::vector<std::uint32_t>& queries,
-                 std::vector<CandidateList>& lists, Room& room) const;
+    // Offers a cluster's points to lists[query] for each of `queries`, the point at places[query] in the order of the
+    // clusters. A query is not offered to itself; while its list has no limit its own cluster may be `cluster`.
+    void compare(std::size_t cluster, const std::vector<std::uint32_t>& places,
+                 const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists, Room& room) const;
 
 private:
     void pack(std::size_t cluster);
-    bool move_queries(std::size_t cluster, std::size_t first, const std::vector<std::uint32_t>& queries,
-                      std::vector<CandidateList>& lists, Room& room) const;
+    bool move_queries(std::size_t cluster, const std::vector<std::uint32_t>& places,
+                      const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists, Room& room) const;
     void compare_by_products(std::size_t cluster, const std::vector<std::uint32_t>& queries,
                              std::vector<CandidateList>& lists, Room& room) const;
-    void compare_by_differences(std::size_t cluster, std::size_t first, const std::vector<std::uint32_t>& queries,
-                                std::vector<CandidateList>& lists, Room& room) const;
+    void compare_by_differences(std::size_t cluster, const std::vector<std::uint32_t>& places,
+                                const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
+                                Room& room) const;
     const float* panel(std::size_t number) const { return values_.data() + number * floats_; }
 
     Points sorted_;

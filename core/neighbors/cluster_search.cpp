@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "../kernels.hpp"
 #include "../parallel_for.hpp"
+#include "cluster_comparing.hpp"
 #include "cluster_exploring.hpp"
 #include "cluster_panels.hpp"
 #include "cluster_probes.hpp"
@@ -13,82 +13,7 @@
 namespace pixelsne {
 namespace {
 
-constexpr std::size_t kClustersPerChunk = 4;
 constexpr std::size_t kRowsPerChunk = 1024;
-
-// The lists of a block stay in the second-level cache.
-constexpr std::size_t kMostQueries = 256;
-
-// Finds the neighbors of block after block of points, each from one cluster.
-class ClusterBlocks {
-public:
-    ClusterBlocks(Points sorted, const ClusterPanels& panels, ClusterProbes& probes, std::size_t k)
-        : sorted_(sorted),
-          panels_(panels),
-          probes_(probes),
-          k_(k),
-          lists_(kMostQueries),
-          keys_(k),
-          places_(k),
-          distances_(k) {}
-
-    // row: (end - begin, k), the neighbors of places begin..end, in no order but with true distances.
-    void search(std::size_t cluster, std::size_t begin, std::size_t end, std::uint64_t* row) {
-        everyone_.resize(end - begin);
-        for (std::size_t query = 0; query < everyone_.size(); ++query) {
-            everyone_[query] = static_cast<std::uint32_t>(query);
-            lists_[query].start(k_);
-        }
-        panels_.compare(cluster, begin, everyone_, lists_, room_);
-        probes_.choose(cluster, begin, end, takers_);
-        for (std::size_t rank = 0; rank < takers_.size(); ++rank) {
-            if (takers_[rank].empty()) continue;
-            panels_.compare(probes_.around(cluster)[rank], begin, takers_[rank], lists_, room_);
-        }
-        for (std::size_t place = begin; place < end; ++place, row += k_) write(place - begin, place, row);
-    }
-
-private:
-    // The lists' distances are those of products, precise enough to choose by but not to return.
-    void write(std::size_t query, std::size_t place, std::uint64_t* row) {
-        lists_[query].finish(keys_);
-        for (std::size_t rank = 0; rank < k_; ++rank) places_[rank] = key_index(keys_[rank]);
-        kernels().distances_to_rows(sorted_.row(place), sorted_.data, sorted_.columns, places_.data(), k_,
-                                    distances_.data());
-        for (std::size_t rank = 0; rank < k_; ++rank) row[rank] = candidate_key(distances_[rank], places_[rank]);
-    }
-
-    Points sorted_;
-    const ClusterPanels& panels_;
-    ClusterProbes& probes_;
-    std::size_t k_;
-    std::vector<CandidateList> lists_;
-    ClusterPanels::Room room_;
-    std::vector<std::vector<std::uint32_t>> takers_;
-    std::vector<std::uint32_t> everyone_;
-    std::vector<std::uint64_t> keys_;
-    std::vector<std::uint32_t> places_;
-    std::vector<float> distances_;
-};
-
-KeyRows compare_clusters(Points sorted, const Clusters& clusters, const AskedPoints& asked, const ClusterPanels& panels,
-                         ClusterProbes& probes, std::size_t k, int threads, ProgressToken& token) {
-    KeyRows rows(asked.count() * k);
-    parallel_for(clusters.count(), kClustersPerChunk, threads, [&](std::size_t first, std::size_t last, std::size_t) {
-        ClusterBlocks blocks(sorted, panels, probes, k);
-        for (std::size_t cluster = first; cluster < last; ++cluster) {
-            const std::size_t count = chunk_count(asked.count(cluster), kMostQueries);
-            for (std::size_t block = 0; block < count; ++block) {
-                const std::size_t begin = asked.count(cluster) * block / count;
-                const std::size_t end = asked.count(cluster) * (block + 1) / count;
-                blocks.search(cluster, clusters.begin[cluster] + begin, clusters.begin[cluster] + end,
-                              rows.data() + (asked.first_row(cluster) + begin) * k);
-                token.advance(end - begin);
-            }
-        }
-    });
-    return rows;
-}
 
 // new_number: of a place, in the table. target: the table's row for a row.
 template <class NewNumber, class Target>
@@ -143,7 +68,7 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
     {
         const ClusterPanels panels(sorted, clusters.begin, threads, token);
         ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.probes, k, threads, token);
-        rows = compare_clusters(sorted, clusters, asked, panels, probes, k, threads, token);
+        rows = compare_clusters({sorted, clusters, asked, panels, k}, probes, threads, token);
         if (settings.reach > 0) {
             explore_other_clusters(sorted, clusters, asked, probes, k, settings.reach, threads, token, rows);
         }

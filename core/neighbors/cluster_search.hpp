@@ -1,4 +1,4 @@
-// Points in small clusters; each is compared with those of the clusters nearest to it, many with many,
+// Points in small clusters; each is compared with those of the clusters that may hold neighbors of it, many with many,
 // and then offered its neighbors' neighbors.
 #pragma once
 
@@ -11,9 +11,9 @@ namespace pixelsne {
 
 struct ClusterSettings {
     std::uint64_t seed;
-    std::size_t size;    // points in a cluster, about
-    double recall;       // share of the neighbors wanted; decides how many clusters a point is compared with,
-    std::size_t probes;  // its own included, but this many at most
+    std::size_t size;  // points in a cluster, about
+    double recall;     // share of the neighbors wanted; decides with how many clusters points are compared; 1: with all
+    std::size_t probes;  // below 1: clusters a point is compared with on average at most, its own included
     std::size_t reach;   // and then neighbors of neighbors, reach x reach a point; 0: none
 };
 

@@ -113,7 +113,7 @@ Clusters refine(Points points, const Clusters& clusters, std::size_t size, int t
     const std::size_t around = std::min(kClustersAround, count - 1);
     const std::vector<float> means = means_of(points, clusters, threads);
     const Points centers{means.data(), count, points.columns};
-    const std::vector<std::uint32_t> near = neighbors_of_centers(centers, around, threads, token);
+    const std::vector<std::uint32_t> near = neighbors_of_centers(centers, around, threads, token).indices;
     std::vector<std::uint32_t> cluster_of(points.rows);  // by place
     parallel_for(count, kClustersPerChunk, threads, [&](std::size_t first, std::size_t last, std::size_t) {
         for (std::size_t cluster = first; cluster < last; ++cluster) {
@@ -157,12 +157,12 @@ Clusters find_clusters(Points points, std::size_t size, std::uint64_t seed, int 
     return clusters;
 }
 
-std::vector<std::uint32_t> neighbors_of_centers(Points centers, std::size_t count, int threads, ProgressToken& token) {
+CenterNeighbors neighbors_of_centers(Points centers, std::size_t count, int threads, ProgressToken& token) {
     std::vector<std::int32_t> indices(centers.rows * count);
     std::vector<float> distances(indices.size());
     find_exact_neighbors(centers, threads, token,
                          {{indices.data(), centers.rows, count}, {distances.data(), centers.rows, count}});
-    return {indices.begin(), indices.end()};
+    return {{indices.begin(), indices.end()}, std::move(distances)};
 }
 
 AskedPoints::AskedPoints(Clusters& clusters, std::size_t count) : first_row_(clusters.count() + 1) {

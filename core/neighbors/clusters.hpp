@@ -48,7 +48,12 @@ private:
 // the number of points.
 Clusters find_clusters(Points points, std::size_t size, std::uint64_t seed, int threads, ProgressToken& token);
 
-// (centers, count) the nearest other centers of each, nearest first.
-std::vector<std::uint32_t> neighbors_of_centers(Points centers, std::size_t count, int threads, ProgressToken& token);
+// The nearest other centers of each center, nearest first.
+struct CenterNeighbors {
+    std::vector<std::uint32_t> indices;  // (centers, count)
+    std::vector<float> distances;        // (centers, count), not squared
+};
+
+CenterNeighbors neighbors_of_centers(Points centers, std::size_t count, int threads, ProgressToken& token);
 
 }  // namespace pixelsne

@@ -66,6 +66,9 @@ def cluster_neighbors(
     threads: int,
 ) -> tuple[Indices, Floats, Indices]: ...
 
+# -> (n) the points cluster by cluster, near ones close together
+def cluster_order(points: Floats, size: int, seed: int, token: ProgressToken, threads: int) -> Indices: ...
+
 # distances (n, k) -> conditional affinities (n, k), rows sum to 1
 def conditional_affinities(
     distances: Floats, perplexities: list[float], token: ProgressToken, threads: int

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
 from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
-from pixelsne.neighbors import choose_search
+from pixelsne.neighbors import CLUSTER_SIZE, choose_effort, choose_search
 from pixelsne.reduce import SPARE_DIRECTIONS, WIDEST_COVARIANCE, reduces
 from pixelsne.settings import Settings
 
@@ -64,13 +64,14 @@ def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
         neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:
         return Workload(n, 0, neighbor_count, "given", counted_by)
-    search = choose_search(settings.neighbors, n, neighbor_count)
     reduced = columns if reduces(columns, settings.n_pca) else 0
     if not reduced or isinstance(settings.n_pca, int):
-        dimensions = min(n, settings.n_pca) if reduced else columns
-        return Workload(n, dimensions, neighbor_count, search, counted_by, reduced)
-    most = most_components(n, columns, iterates=columns > WIDEST_COVARIANCE)
-    return Workload(n, most, neighbor_count, search, counted_by, reduced, min(most, FEWEST_COMPONENTS))
+        dimensions, fewest = min(n, settings.n_pca) if reduced else columns, None
+    else:
+        dimensions = most_components(n, columns, iterates=columns > WIDEST_COVARIANCE)
+        fewest = min(dimensions, FEWEST_COMPONENTS)
+    search = choose_search(settings.neighbors, n, dimensions, neighbor_count)
+    return Workload(n, dimensions, neighbor_count, search, counted_by, reduced, fewest)
 
 
 def reduced_to(work: Workload, dimensions: int) -> Workload:
@@ -92,14 +93,21 @@ def reducing_bytes(work: Workload) -> float:
     return DOUBLE * (MATRICES * matrices + SAMPLES * min(sample, NUMBERS_IN_SAMPLE))
 
 
+def clusters_around_bytes(work: Workload) -> float:
+    """Return what the list of clusters around each cluster takes, and the table of those each point looked at."""
+    clusters = work.n / CLUSTER_SIZE
+    probes = choose_effort(work.n, work.dimensions).probes
+    return clusters * PAIR * min(clusters, 8 * probes) + work.n * min(clusters, 5 * probes) / 8
+
+
 def search_bytes(work: Workload) -> float:
     """Beside the points and the table of neighbors that comes out."""
     points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
     return {
-        "exact": points,  # once more, in panels
+        "exact": 2 * points,  # in another order, and in panels
         "vp-tree": 40 * work.n,
         "rp-forest": KEY * pairs + points,
-        "clusters": KEY * pairs + 2 * points,  # in another order, and in panels
+        "clusters": KEY * pairs + points + clusters_around_bytes(work),  # in another order
         "given": (PAIR_IN_GRAPH - PAIR) * pairs,
     }.get(work.search, KEY * pairs + points)
 

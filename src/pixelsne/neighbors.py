@@ -28,19 +28,42 @@ class ForestEffort:
     reach: int = 30  # neighbors of neighbors looked at: reach x reach a point
 
 
+CLUSTER_SIZE = 256  # points in a cluster, about
+
+
 @dataclass(frozen=True)
 class ClusterEffort:
     """How hard `clusters` tries. benchmarks/neighbors.py shows what choose_effort reaches."""
 
-    probes: int  # clusters a point is compared with at most, its own included
-    size: int = 256  # points in a cluster, about
-    recall: float = 0.995  # reached with fewer probes where that is possible
+    probes: int  # clusters a point is compared with on average at most, its own included
+    size: int = CLUSTER_SIZE
+    recall: float = 0.995  # reached with fewer probes where that is possible; 1: all points are compared
     reach: int = 20  # neighbors of neighbors looked at afterwards: reach x reach a point
 
 
-def choose_effort(n: int) -> ClusterEffort:
-    """The more clusters there are, the smaller the share of them that a point can afford to be compared with."""
-    return ClusterEffort(probes=round(30 + 0.12 * math.sqrt(n)))
+# Comparing all points may take this long on two threads of the reference machine. The time is worked out, not taken:
+# the same input is searched in the same way everywhere. benchmarks/exact_search.py measures the three constants.
+AFFORDABLE_SECONDS = 2.0
+SECONDS_PER_PAIR = 0.3e-9
+SECONDS_PER_COORDINATE = 0.015e-9  # of a pair
+SECONDS_PER_CANDIDATE = 30e-9  # k log(n / k) candidates a point are kept for a while
+
+
+def exact_seconds(n: int, d: int, k: int) -> float:
+    """Return how long `exact` takes about."""
+    pairs = n * n * (SECONDS_PER_PAIR + d * SECONDS_PER_COORDINATE)
+    return pairs + n * k * math.log(n / k) * SECONDS_PER_CANDIDATE
+
+
+def usual_probes(n: int) -> float:
+    """Return a number of clusters that grows more slowly than all clusters do."""
+    return 27 + 0.108 * math.sqrt(n)
+
+
+def choose_effort(n: int, d: int) -> ClusterEffort:
+    """Return an effort whose probes take as long as is affordable, or more for many points."""
+    affordable = AFFORDABLE_SECONDS / (n * CLUSTER_SIZE * (SECONDS_PER_PAIR + d * SECONDS_PER_COORDINATE))
+    return ClusterEffort(probes=round(max(usual_probes(n), affordable)))
 
 
 @dataclass(frozen=True)
@@ -55,8 +78,16 @@ class Quest:
     threads: int
 
 
+# For fewer points, the order in memory does not matter.
+ORDERED_FROM = 5_000
+
+
 def search_exact(quest: Quest) -> Neighbors:
-    return Neighbors(*_core.exact_neighbors(quest.points, quest.k, quest.token, quest.threads))
+    points, order = quest.points, None
+    if quest.reorder and len(points) > ORDERED_FROM:
+        order = _core.cluster_order(points, CLUSTER_SIZE, quest.seed, quest.token, quest.threads)
+        points = points[order]
+    return Neighbors(*_core.exact_neighbors(points, quest.k, quest.token, quest.threads), order)
 
 
 def search_vantage_point_tree(quest: Quest) -> Neighbors:
@@ -98,8 +129,8 @@ def search_in_clusters(quest: Quest, effort: ClusterEffort, asked: int) -> Neigh
 
 
 def search_clusters(quest: Quest) -> Neighbors:
-    n = len(quest.points)
-    return search_in_clusters(quest, choose_effort(n), n)
+    n, d = quest.points.shape
+    return search_in_clusters(quest, choose_effort(n, d), n)
 
 
 SEARCHES: dict[str, Callable[[Quest], Neighbors]] = {
@@ -109,20 +140,16 @@ SEARCHES: dict[str, Callable[[Quest], Neighbors]] = {
     "clusters": search_clusters,
 }
 
-# Comparing all with all is as fast up to about 3,000 points, whatever d and k are, and still takes less
-# than half a second here (benchmarks/neighbors.py).
-EXACT_UP_TO = 5_000
-
-
 # Whoever wants such a share of all points as neighbors has to look at most of them anyway.
 LARGE_SHARE = 0.1
 
 
-def choose_search(name: str, n: int, k: int) -> str:
-    """By n and k; what d means for the effort, `clusters` finds out from a sample."""
+def choose_search(name: str, n: int, d: int, k: int) -> str:
+    """Return `name`, or for "auto" the name of the search for n points of d coordinates and k neighbors each."""
     if name != "auto":
         return name
-    return "exact" if n <= EXACT_UP_TO or k > LARGE_SHARE * n else "clusters"
+    affordable = exact_seconds(n, d, k) <= AFFORDABLE_SECONDS
+    return "exact" if affordable or k > LARGE_SHARE * n else "clusters"
 
 
 def find_neighbors(
@@ -139,7 +166,8 @@ def find_neighbors(
 
     With `reorder` a search may number the points anew, near ones close together, and say so in `order`.
     """
-    search = SEARCHES[choose_search(method, len(points), k)]
+    n, d = points.shape
+    search = SEARCHES[choose_search(method, n, d, k)]
     return search(Quest(points, k, seed, reorder, token or _core.ProgressToken(), threads))
 
 
@@ -148,8 +176,10 @@ def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threa
 
     `order` is None, or the asked points are numbered anew: row i, and an index i < asked, stand for order[i].
     """
-    quest = Quest(points, k, seed, reorder=True, token=_core.ProgressToken(), threads=threads)
-    if choose_search("auto", len(points), k) == "exact":
+    n, d = points.shape
+    exact = choose_search("auto", n, d, k) == "exact"
+    quest = Quest(points, k, seed, reorder=not exact, token=_core.ProgressToken(), threads=threads)
+    if exact:
         found = search_exact(quest)
         return Neighbors(found.indices[:asked], found.distances[:asked])
-    return search_in_clusters(quest, choose_effort(len(points)), asked)
+    return search_in_clusters(quest, choose_effort(n, d), asked)
