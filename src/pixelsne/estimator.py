@@ -42,7 +42,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Neighbors looked up for each point; None is three times the perplexity, "all" every other point.
     neighbors : {"auto", "exact", "vp-tree", "rp-forest", "clusters"}, default="auto"
         The search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" and the faster
-        "clusters" find nearly all. "auto" is "exact" up to 5,000 points or for very many neighbors, else
+        "clusters" find nearly all. "auto" is "exact" where that takes about two seconds, else
         "clusters".
     repulsion : {"auto", "exact", "barnes-hut", "pixel-tree", "pixel-field"}, default="auto"
         The method for the forces between all points: all pairs (t-SNE), a quadtree over the data (BH-SNE),
