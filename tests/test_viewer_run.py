@@ -20,14 +20,23 @@ def points():
     return rng.normal(0, 4, (5, 20))[labels] + rng.normal(size=(4000, 20)), labels
 
 
-def test_a_run_from_start_to_end(watched, points):
+def test_a_run_from_start_to_end(watched, points, monkeypatch):
     values, labels = points
-    model = PixelSNE(max_iter=3000, tol=0, random_state=0)
+    opened = threading.Event()
+
+    def slow_until_opened(model, values):
+        for snapshot in model.iter_fit(values):
+            yield snapshot
+            opened.wait(0.05)
+
+    monkeypatch.setattr(viewer, "snapshots_of", slow_until_opened)
+    model = PixelSNE(max_iter=1500, tol=0, random_state=0)
     view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
     page = watched.open(view.address)
     until(lambda: places(page) > 2)
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=paused]")
+    opened.set()
     settle(page)
     iteration = page.locator("#status").inner_text()
     assert "paused" in iteration
@@ -35,9 +44,9 @@ def test_a_run_from_start_to_end(watched, points):
     assert page.locator("#status").inner_text() == iteration
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=finished]", timeout=120_000)
-    assert "finished · iteration 3,000 · KL" in page.locator("#status").inner_text()
+    assert "finished · iteration 1,500 · KL" in page.locator("#status").inner_text()
     view.wait()
-    expected = PixelSNE(max_iter=3000, tol=0, random_state=0).fit_transform(values)
+    expected = PixelSNE(max_iter=1500, tol=0, random_state=0).fit_transform(values)
     np.testing.assert_array_equal(model.embedding_, expected)
     settle(page)
     assert page.locator("#pause").is_hidden()
