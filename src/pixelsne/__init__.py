@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pixelsne.screen import Screen
     from pixelsne.seeds import compare_seeds
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public names and where they live. They are imported when first used, so that `import pixelsne` costs
 # next to nothing.
