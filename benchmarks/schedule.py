@@ -1,10 +1,11 @@
-"""The search for the schedule: `schedule.py DATA ... [--only 'NAME;NAME']`.
+"""The search for the schedule: `schedule.py DATA ... [--only 'NAME;NAME'] [--openTSNE]`.
 
 DATA as in compare_peers.py, or one of the sets that need no file with a number of rows and a seed, `nested:20000:1`.
 
 Each candidate runs on the same affinities (perplexity 30) from the same start; the maps are judged at several
 iterations. "ordinary" is what the field uses: exaggeration 12 for 250 iterations at momentum 0.5, then momentum 0.8,
-rate n / (4 exaggeration).
+rate n / (4 exaggeration). With --openTSNE its own maps from the same affinities are judged too: its default of 750
+iterations, and 1,000.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from judge import Judge
 from measure import SOURCES, Clock, Rows, load_points, save, source_name
@@ -105,6 +107,30 @@ def try_candidate(
     return rows
 
 
+def try_opentsne(points: np.ndarray, judge: Judge, threads: int, shape: str) -> list[dict[str, float]]:
+    import openTSNE  # noqa: PLC0415 - only who compares needs it
+
+    affinities = judge.affinities
+    parts = affinities.values.astype(np.float64), affinities.columns.copy(), affinities.offsets.astype(np.int32)
+    matrix = csr_matrix(parts, shape=(len(points), len(points)))
+    embedding = openTSNE.TSNEEmbedding(
+        openTSNE.initialization.pca(points, random_state=0),
+        openTSNE.affinity.PrecomputedAffinities(matrix, normalize=False),
+        n_jobs=threads,
+        random_state=0,
+    )
+    rows, seconds, done = [], 0.0, 0
+    for iterations, exaggeration in ((250, 12), (500, 1), (250, 1)):
+        with Clock() as clock:
+            embedding.optimize(iterations, exaggeration=exaggeration, momentum=0.8, inplace=True)
+        seconds, done = seconds + clock.seconds, done + iterations
+        if exaggeration == 1:
+            positions = np.asarray(embedding)
+            figures = judge.judge(positions) | known_arrangement(shape, positions, judge)
+            rows.append({"iterations": done, "descent, s": seconds, **figures})
+    return rows
+
+
 def known_arrangement(shape: str, positions: np.ndarray, judge: Judge) -> dict[str, float]:
     """What else can be counted on a map of a made-up shape."""
     if shape == "nested":
@@ -112,7 +138,11 @@ def known_arrangement(shape: str, positions: np.ndarray, judge: Judge) -> dict[s
     return {"tears": tears(positions)} if shape == "curve" else {}
 
 
-def try_all(source: str, only: list[str], threads: int) -> Rows:
+def name_of(name: str, seed: str) -> str:
+    return f"{source_name(name)}, seed {seed}" if seed else source_name(name)
+
+
+def try_all(source: str, only: list[str], threads: int, *, with_opentsne: bool) -> Rows:
     name, n, seed = [*source.split(":"), "", ""][:3] if source.partition(":")[0] in SOURCES else (source, "", "")
     points, labels = load_points(name, int(n) if n else None, int(seed or 0))
     judge = Judge(points, labels, 30.0, threads)
@@ -120,24 +150,31 @@ def try_all(source: str, only: list[str], threads: int) -> Rows:
     for label, phases in CANDIDATES.items():
         if not only or label in only:
             rows += (
-                {"data": source_name(name), "n": len(points), "schedule": label, **row}
+                {"data": name_of(name, seed), "n": len(points), "schedule": label, **row}
                 for row in try_candidate(points, judge, threads, lambda _, n, phases=phases: paces_of(phases, n), name)
             )
             print(*rows[-3:], sep="\n", flush=True)
-    chosen = try_candidate(points, judge, threads, plan, name)
-    return rows + [{"data": source_name(name), "n": len(points), "schedule": CHOSEN, **row} for row in chosen]
+    more = {CHOSEN: try_candidate(points, judge, threads, plan, name)}
+    if with_opentsne:
+        more["openTSNE"] = try_opentsne(points, judge, threads, name)
+    for label, found in more.items():
+        rows += ({"data": name_of(name, seed), "n": len(points), "schedule": label, **row} for row in found)
+        print(*found, sep="\n", flush=True)
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+")
     parser.add_argument("--only", default="", help="names of schedules, with ; between; the default always runs")
+    parser.add_argument("--openTSNE", action="store_true", help="judge its maps too")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--suffix", default="")
     options = parser.parse_args()
     rows: Rows = []
     for source in options.data:
-        rows += try_all(source, [name for name in options.only.split(";") if name], options.threads)
+        only = [name for name in options.only.split(";") if name]
+        rows += try_all(source, only, options.threads, with_opentsne=options.openTSNE)
     save(f"schedule{options.suffix}", "Schedules on the same affinities, perplexity 30", rows)
 
 
