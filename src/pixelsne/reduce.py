@@ -4,7 +4,7 @@ Values are read in blocks of rows: neither integers nor a memory map nor a spars
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -48,6 +48,9 @@ WIDEST_COVARIANCE = 2048
 SUBSPACE_ROUNDS = 8
 SPARE_DIRECTIONS = 10
 
+# Of a column's mean; less is rounding, not a difference between rows.
+SMALLEST_DEVIATION = 1e-12
+
 
 def numbers_per_row(values: Values) -> int:
     """As they are held: of a wide sparse matrix, those that are stored."""
@@ -84,6 +87,13 @@ def divide_rows(block: Any, divisors: Any) -> Any:
     return block
 
 
+def divide_columns(block: Any, divisors: Float64s) -> Any:
+    if not sparse.issparse(block):
+        return block / divisors
+    block.data /= divisors[block.indices]
+    return block
+
+
 def within_reach(block: Any, unit: float) -> Any:
     """In units, and no farther out than FARTHEST."""
     with np.errstate(over="ignore"):
@@ -102,6 +112,7 @@ class Units:
     unit: float
     to_length_one: bool
     ordinary: ValueRange | None = None  # None where no value is extreme
+    deviations: Float64s | None = None  # (d) by which columns are divided then; None: by nothing
 
     def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
         """The rows of `values` in units, block after block."""
@@ -110,7 +121,8 @@ class Units:
 
     def rescale(self, block: Any) -> Any:
         if not self.to_length_one:
-            return within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
+            block = within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
+            return block if self.deviations is None else divide_columns(block, self.deviations)
         block = divide_rows(block, abs(block).max(axis=1))  # squares neither overflow nor vanish
         squares = block.multiply(block) if sparse.issparse(block) else np.square(block)
         return divide_rows(block, np.sqrt(squares.sum(axis=1)))
@@ -174,6 +186,21 @@ def mean_row(values: Values, units: Units, token: _core.ProgressToken) -> Float6
     total = sum(np.asarray(block.sum(axis=0)).ravel() for _, block in units.blocks(values, token))
     mean: Float64s = total / values.shape[0]
     return mean
+
+
+def column_deviations(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
+    """(d) standard deviations; 1 for a column of equal values."""
+    token.expect(values.shape[0])
+    total = np.zeros(len(mean))
+    for _, block in units.blocks(values, token):
+        if sparse.issparse(block):  # the zeros that are not stored deviate by the mean
+            stored = np.bincount(block.indices, minlength=len(mean))
+            squares = np.square(block.data - mean[block.indices])
+            total += np.bincount(block.indices, squares, len(mean)) + (block.shape[0] - stored) * np.square(mean)
+        else:
+            total += np.square(block - mean).sum(axis=0)
+    deviations = np.sqrt(total / values.shape[0])
+    return np.where(deviations <= SMALLEST_DEVIATION * np.abs(mean), 1.0, deviations)
 
 
 def covariance_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
@@ -316,7 +343,13 @@ def iterated_directions(
 
 
 def fit_reduction(
-    values: Values, dimensions: Dimensions, seed: int, token: _core.ProgressToken, *, to_length_one: bool = False
+    values: Values,
+    dimensions: Dimensions,
+    seed: int,
+    token: _core.ProgressToken,
+    *,
+    to_length_one: bool = False,
+    scale_columns: bool = False,
 ) -> Reduction:
     """At most `dimensions` columns, the largest directions of variance first; "auto": as many as keep neighborhoods."""
     n, d = values.shape
@@ -325,6 +358,9 @@ def fit_reduction(
     extremes = Extremes(None, largest) if to_length_one else find_extremes(values, largest, token)
     units = Units(extremes.magnitude or 1.0, to_length_one, extremes.ordinary)
     mean = mean_row(values, units, token)
+    if scale_columns:
+        deviations = column_deviations(values, units, mean, token)
+        units, mean = replace(units, deviations=deviations), mean / deviations
     directions = None
     if reduces(d, dimensions) and d <= WIDEST_COVARIANCE:
         covariance = covariance_of(values, units, mean, token)

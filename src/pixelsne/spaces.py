@@ -127,7 +127,14 @@ class Coordinates:
             )
         cosine = settings.metric == "cosine"
         token.expect(values.shape[0])
-        reduction = fit_reduction(values, settings.n_pca, settings.seed, token, to_length_one=cosine)
+        reduction = fit_reduction(
+            values,
+            settings.n_pca,
+            settings.seed,
+            token,
+            to_length_one=cosine,
+            scale_columns=settings.scale == "standard",
+        )
         check_room_for_points(values.shape[0], reduction.dimensions)
         return cls(reduction, reduction.apply(values, token, settings.threads))
 

@@ -121,6 +121,8 @@ def distributed_settings(model: PixelSNE) -> Settings:
     settings = settings_of(model, seed, n_jobs=1)
     if settings.metric not in CORE_METRICS:
         raise ValueError(f"metric={settings.metric!r} is not distributed; use 'euclidean' or 'cosine'")
+    if settings.scale != "none":
+        raise ValueError(f"scale={settings.scale!r} is not distributed; scale the columns of X first")
     if settings.repulsion not in {"auto", "pixel-field"}:
         raise ValueError(f"repulsion={settings.repulsion!r} is not distributed; use 'auto' or 'pixel-field'")
     if settings.neighbors not in {"auto", "clusters"}:

@@ -70,9 +70,11 @@ def as_plain(value: Any) -> Any:
 def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
     reduction = space.reduction
     arrays |= {"points": space.points, "mean": reduction.mean}
-    ordinary = reduction.units.ordinary
+    ordinary, deviations = reduction.units.ordinary, reduction.units.deviations
     if ordinary is not None:
         arrays |= {"low": ordinary.low, "high": ordinary.high}
+    if deviations is not None:
+        arrays["deviations"] = deviations
     if reduction.directions is not None:
         arrays["directions"] = reduction.directions
     return {
@@ -81,6 +83,7 @@ def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
         "scale": reduction.scale,
         "reduced": reduction.directions is not None,
         "limited": ordinary is not None,
+        "scaled": deviations is not None,
     }
 
 
@@ -95,7 +98,12 @@ def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
     )
     if not shapes_fit:
         raise DamagedFileError("its points and their reduction do not fit together")
-    units = Units(positive(described["unit"]), bool(described["to_length_one"]), read_range(described, arrays, mean))
+    units = Units(
+        positive(described["unit"]),
+        bool(described["to_length_one"]),
+        read_range(described, arrays, mean),
+        read_deviations(described, arrays, mean),
+    )
     return Coordinates(Reduction(units, mean, positive(described["scale"]), directions), points)
 
 
@@ -106,6 +114,15 @@ def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRang
     if (low > high).any():
         raise DamagedFileError("its ranges of ordinary values are empty")
     return ValueRange(low, high)
+
+
+def read_deviations(described: Document, arrays: Arrays, mean: AnyArray) -> AnyArray | None:
+    if not described["scaled"]:
+        return None
+    deviations = array_of(arrays, "deviations", np.float64, mean.shape)
+    if not (deviations > 0).all():
+        raise DamagedFileError("its columns have deviations that are not positive")
+    return deviations
 
 
 def describe_other(space: OtherDistances, arrays: Arrays) -> Document:
