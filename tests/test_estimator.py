@@ -99,7 +99,9 @@ def test_kl_is_that_of_the_final_map(fitted, digits):
 @pytest.mark.parametrize("preset", PRESET_NAMES)
 def test_same_seed_same_bits_at_any_thread_count(preset, digits):
     maps = [
-        PixelSNE.preset(preset, max_iter=60, random_state=3, n_jobs=jobs).fit(digits[0]).positions_
+        PixelSNE.preset(preset, max_iter=60, early_exaggeration_iter=40, random_state=3, n_jobs=jobs)
+        .fit(digits[0])
+        .positions_
         for jobs in (1, 2, 7)
     ]
     assert np.array_equal(maps[0], maps[1])
@@ -174,7 +176,7 @@ def test_presets_take_overrides_and_refuse_unknown_names():
 
 
 def test_clone_keeps_parameters():
-    model = PixelSNE((640, 480), perplexity=[5, 50], momentum=(0.3, 0.9))
+    model = PixelSNE(resolution=(640, 480), perplexity=[5, 50], momentum=(0.3, 0.9))
     assert clone(model).get_params() == model.get_params()
 
 
@@ -187,8 +189,9 @@ def test_every_parameter_is_documented():
 @pytest.mark.parametrize(
     ("parameters", "error", "words"),
     [
-        ({"resolution": 0}, ValueError, ["resolution", "0", "1 to 65536"]),
-        ({"resolution": (0, 5)}, ValueError, ["resolution", "(0, 5)"]),
+        ({"resolution": 0}, ValueError, ["resolution", "0", "16 to 65536"]),
+        ({"resolution": (5, 500)}, ValueError, ["resolution", "(5, 500)", "size of the screen"]),
+        ({"resolution": 2}, ValueError, ["resolution", "size of the screen", "16"]),
         ({"resolution": 1.5}, TypeError, ["resolution", "1.5"]),
         ({"resolution": (1, 2, 3)}, ValueError, ["resolution", "(width, height)"]),
         ({"resolution": 65_537}, ValueError, ["resolution", "65536"]),
@@ -324,7 +327,7 @@ def test_scale_and_offset_do_not_change_the_map(random):
     assert np.array_equal(PixelSNE(**QUICK).fit_transform(values * 2.0**90), plain)
 
 
-@pytest.mark.parametrize("resolution", [1, 2, (1, 1000), (3, 7), 65_536])
+@pytest.mark.parametrize("resolution", [16, 17, (16, 1000), (33, 19), 65_536])
 def test_any_resolution(resolution, digits):
     model = PixelSNE(resolution=resolution, repulsion="pixel-tree", **QUICK).fit(digits[0][:500])
     assert np.isfinite(model.positions_).all()
@@ -344,3 +347,17 @@ def test_a_thin_or_constant_first_column_of_a_start(digits):
         model = PixelSNE(init=start, **QUICK).fit(digits[0])
         assert np.isfinite(model.kl_divergence_)
         assert np.abs(model.positions_).max() < 1000
+
+
+def test_a_wide_screen_does_not_distort_neighborhoods(digits):
+    model = PixelSNE(resolution=(1600, 400), random_state=0).fit(digits[0])
+    on_screen, in_units = (
+        quality.neighborhood_precision(digits[0], placed, k=10) for placed in (model.embedding_, model.positions_)
+    )
+    assert on_screen == pytest.approx(in_units, abs=1e-3)
+    assert PixelSNE.preset("pixelsne-rp").aspect == "fill"
+
+
+def test_early_exaggeration_to_the_end_is_told(clusters):
+    with pytest.warns(UserWarning, match=r"early_exaggeration_iter=50 leaves none of the 30 iterations.*max_iter"):
+        PixelSNE(early_exaggeration_iter=50, max_iter=30, random_state=0).fit(clusters)

@@ -131,7 +131,7 @@ fitting = options(
     JOBS,
     click.option("--max-iter", type=int, help="Iterations at most.  [default: 350]"),
     click.option("--tol", type=float, help="Pixels; a picture that moves less has settled.  [default: 1]"),
-    click.option("--aspect", type=click.Choice(ASPECTS), help="Axes fill the screen, or share a scale.  [default: fill]"),
+    click.option("--aspect", type=click.Choice(ASPECTS), help="Axes share one scale, or fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="pca, random, or a file by --model to start from its map.  [default: pca]"),
     click.option("--n-neighbors", type=int, help="Neighbors looked up.  [default: three times the perplexity]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="The search for them.  [default: auto]"),

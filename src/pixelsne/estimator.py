@@ -14,12 +14,14 @@ from pixelsne.arrays import Placed, Positions
 from pixelsne.choices import GIVEN_METRICS, OTHER_METRICS
 from pixelsne.descent import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
-from pixelsne.inputs import as_numbers, with_distinct_names
+from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate
 from pixelsne.pipeline import Run
-from pixelsne.settings import PRESETS, check_choice, check_settings, check_threads
+from pixelsne.settings import PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
 from pixelsne.spaces import TAKE_SPARSE
 from pixelsne.transform import place_rows
+from pixelsne.unknown_parameters import explain_unknown_parameters
+from pixelsne.unlike_columns import warn_of_unlike_columns
 from pixelsne.watched import finish, watched
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     Parameters
     ----------
     resolution : int or (int, int), default=1024
-        Side of the screen in pixels, or (width, height), 1 to 65,536.
+        Side of the screen in pixels, or (width, height), 16 to 65,536.
     perplexity : float or sequence of float, default=30.0
         Effective number of neighbors; of a sequence, the mean of the kernels is taken. Lowered with a
         warning where there are too few points.
@@ -52,12 +54,15 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Accuracy of the two trees: a cell stands for its points when width / distance < theta.
     center : {"mass", "cell"}, default="mass"
         Where a cell of the pixel tree pushes from: its center of mass, or its midpoint as in the paper.
-    aspect : {"fill", "equal"}, default="fill"
-        Whether both axes fill the screen, or share one scale.
+    aspect : {"equal", "fill"}, default="equal"
+        Whether both axes of the screen share one scale, or each is stretched to fill it, as in the paper.
     metric : str, default="euclidean"
         "euclidean", "cosine", another of scikit-learn's pairwise distances (for up to 30,000 points),
         "precomputed" (X is a square matrix of distances or a sparse graph of them, as kneighbors_graph with
         mode="distance" makes it) or "affinities" (X is a sparse square P).
+    scale : {"none", "standard"}, default="none"
+        "standard" divides each column by its standard deviation first: for tables of unlike columns, such as ages
+        and incomes. For metric="euclidean", on one machine.
     n_pca : "auto", int or None, default="auto"
         Input with more columns is first reduced to this many principal components; None = never. "auto" takes
         50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns (up to 512
@@ -131,18 +136,20 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     (200, 2)
     """
 
+    @explain_unknown_parameters
     def __init__(
         self,
-        resolution: int | tuple[int, int] = 1024,
         *,
+        resolution: int | tuple[int, int] = 1024,
         perplexity: float | Sequence[float] = 30.0,
         n_neighbors: int | Literal["all"] | None = None,
         neighbors: str = "auto",
         repulsion: str = "auto",
         theta: float = 0.5,
         center: str = "mass",
-        aspect: str = "fill",
+        aspect: str = "equal",
         metric: str = "euclidean",
+        scale: str = "none",
         n_pca: int | Literal["auto"] | None = "auto",
         duplicates: str = "merge",
         init: "str | ArrayLike | PixelSNE" = "pca",
@@ -168,6 +175,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.center = center
         self.aspect = aspect
         self.metric = metric
+        self.scale = scale
         self.n_pca = n_pca
         self.duplicates = duplicates
         self.init = init
@@ -317,8 +325,11 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if values is X:
             return validate_data(self, X, reset=reset, **needed)
         values = check_array(values, input_name="X", estimator=self, **needed)
+        if reset and self.scale == "none" and self.metric in SCALED_METRICS:
+            warn_of_unlike_columns(values, column_names(X))
         # Remembers the columns' names. (From 1.9 on, scikit-learn takes no frames with several columns of one name.)
-        validate_data(self, with_distinct_names(X), reset=reset, skip_check_array=True)
+        named = with_distinct_names(X) if len(column_names(X)) == values.shape[1] else values
+        validate_data(self, named, reset=reset, skip_check_array=True)
         return values
 
     def _listeners(self, stack: ExitStack) -> list[Listener]:

@@ -19,6 +19,7 @@ from pixelsne.embedding import Embedding
 from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, reduced_to, workload
 from pixelsne.neighbors import Neighbors
+from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 from pixelsne.spaces import Coordinates, GivenAffinities, Space, enter_space
@@ -86,6 +87,7 @@ class Run:
     def __init__(self, values: Any, settings: Settings) -> None:
         n = values.shape[0]
         self.settings = settings
+        warn_of_no_late_phase(settings)
         self.perplexity = fitting_perplexity(settings.perplexity, n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
         self.workload: Workload = workload(values, settings, self.neighbor_count)

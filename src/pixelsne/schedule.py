@@ -7,6 +7,7 @@ at the full rate and momentum: they swing about their positions, farther than th
 many. So the last iterations cool down.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -98,6 +99,18 @@ def plan(settings: Settings, n: int) -> list[Pace]:
     early = [plan_early(settings, n, exaggeration) for exaggeration in exaggerations(settings)]
     late = settings.max_iter - len(early)
     return early + [plan_late(settings, n, step, late - step) for step in range(late)]
+
+
+def warn_of_no_late_phase(settings: Settings) -> None:
+    """Exaggerated to its end, a run leaves clumps without detail."""
+    early = settings.early_exaggeration_iter
+    if early is not None and early >= settings.max_iter and settings.early_exaggeration > settings.exaggeration:
+        warnings.warn(
+            f"early_exaggeration_iter={early} leaves none of the {settings.max_iter} iterations without early "
+            f"exaggeration, and the map without detail; use fewer, or 'auto', or max_iter above {early}",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def skip_to_cooling(paces: Sequence[Pace], done: int, moved: float | None, tol: float) -> int | None:

@@ -14,11 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, METRICS, REPULSIONS, SEARCHES, STARTS
+from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, METRICS, REPULSIONS, SCALES, SEARCHES, STARTS
 from pixelsne.screen import Aspect
 
-LARGEST_SIDE = 65_536
+SMALLEST_SIDE, LARGEST_SIDE = 16, 65_536  # of the screen, pixels
 MOST_THREADS = 256
+SCALED_METRICS = ("euclidean", "l2")  # columns can be scaled for them
 FEWEST_ROWS = 2
 
 # The paper's systems (its Sec. 5.1.2). The rate of 200 in the published programs leaves out the
@@ -27,6 +28,7 @@ _PAPER: dict[str, Any] = {
     "perplexity": 50.0,
     "n_pca": 50,
     "duplicates": "keep",
+    "aspect": "fill",
     "init": "random",
     "early_exaggeration": 12.0,
     "early_exaggeration_iter": 250,
@@ -59,6 +61,7 @@ class Settings:
     center: str
     aspect: Aspect
     metric: str
+    scale: str
     n_pca: int | Literal["auto"] | None
     duplicates: str
     init: str | AnyArray
@@ -117,11 +120,26 @@ def check_resolution(value: Any) -> tuple[int, int]:
     if len(sides) != 2:  # noqa: PLR2004
         raise ValueError(f"resolution must be a side or (width, height), got {value!r}")
     try:
-        width, height = (check_count("resolution", side, 1, LARGEST_SIDE) for side in sides)
+        width, height = (check_count("resolution", side, SMALLEST_SIDE, LARGEST_SIDE) for side in sides)
     except (TypeError, ValueError) as error:
-        allowed = f"whole pixels from 1 to {LARGEST_SIDE}, or two of them (width, height)"
-        raise type(error)(f"resolution must be {allowed}, got {value!r}") from None
+        allowed = f"a side of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels, or two (width, height)"
+        raise type(error)(f"resolution is the size of the screen: {allowed}; got {value!r}") from None
     return width, height
+
+
+def check_metric(value: object, scale: str) -> str:
+    if callable(value):
+        raise TypeError(
+            "metric must be a name; for a function of your own, give the distances it finds: metric='precomputed' with "
+            "X = sklearn.metrics.pairwise_distances(X, metric=function)"
+        )
+    metric = check_choice("metric", value, METRICS)
+    if scale != "none" and metric not in SCALED_METRICS:
+        raise ValueError(
+            f"scale={scale!r} is for metric='euclidean', got {metric!r}; scale X yourself, for example with "
+            "sklearn.preprocessing.StandardScaler"
+        )
+    return metric
 
 
 def check_perplexity(value: Any) -> tuple[float, ...]:
@@ -201,6 +219,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
     """Settings from the constructor's parameters."""
     given = parameters.__getitem__
     limit = given("step_limit")
+    scale = check_choice("scale", given("scale"), SCALES)
     return Settings(
         resolution=check_resolution(given("resolution")),
         perplexity=check_perplexity(given("perplexity")),
@@ -210,7 +229,8 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         theta=check_number("theta", given("theta"), 0.0),
         center=check_choice("center", given("center"), CENTERS),
         aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
-        metric=check_choice("metric", given("metric"), METRICS),
+        metric=check_metric(given("metric"), scale),
+        scale=scale,
         n_pca=check_components(given("n_pca")),
         duplicates=check_choice("duplicates", given("duplicates"), DUPLICATES),
         init=check_start(given("init")),

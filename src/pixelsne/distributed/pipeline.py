@@ -29,7 +29,7 @@ from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.reduce import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import plan as plan_paces
-from pixelsne.schedule import skip_to_cooling
+from pixelsne.schedule import skip_to_cooling, warn_of_no_late_phase
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
@@ -70,6 +70,7 @@ class DistributedRun:
         self.partitions, self.settings, self.crew = partitions, settings, crew
         self.folder: SharedFolder | None = None  # where its checkpoints go
         self.load: Load | None = None  # on the workers' memory
+        warn_of_no_late_phase(settings)
         self.perplexity = fitting_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
