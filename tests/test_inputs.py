@@ -3,6 +3,9 @@
 import os
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -189,9 +192,7 @@ def make_values(kind, n, d, dtype, seed):
         return values.astype(dtype)
 
 
-@settings(
-    max_examples=int(os.environ.get("EXAMPLES", "500")), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=int(os.environ.get("EXAMPLES", "500")), suppress_health_check=[HealthCheck.too_slow])
 @given(
     kind=KINDS,
     n=st.integers(2, 200),
@@ -200,7 +201,7 @@ def make_values(kind, n, d, dtype, seed):
     stride=st.sampled_from([1, 2, -1]),
     fortran=st.booleans(),
     metric=st.sampled_from(["euclidean", "cosine"]),
-    resolution=st.sampled_from([1, 64, (1024, 3)]),
+    resolution=st.sampled_from([16, 64, (1024, 16)]),
     seed=st.integers(0, 2**20),
 )
 @pytest.mark.filterwarnings(
@@ -210,7 +211,7 @@ def test_a_finite_map_inside_the_screen_or_a_clear_error(kind, n, d, dtype, stri
     values = make_values(kind, n, d, dtype, seed)
     values = np.asfortranarray(values) if fortran else values
     values = values[::stride] if len(values) > 3 else values
-    model = PixelSNE(resolution, perplexity=5, max_iter=30, random_state=seed, metric=metric)
+    model = PixelSNE(resolution=resolution, perplexity=5, max_iter=30, random_state=seed, metric=metric)
     if np.isfinite(values.astype(np.float64)).all():
         placed = model.fit_transform(values)
         assert placed.shape == (len(values), 2)
@@ -220,3 +221,51 @@ def test_a_finite_map_inside_the_screen_or_a_clear_error(kind, n, d, dtype, stri
     else:
         with pytest.raises(ValueError, match=r"NaN|infinity"):
             model.fit(values)
+
+
+# Columns of vectors, and what holds arrays
+
+
+def vector_columns(vectors):
+    lists = vectors.tolist()
+    return {
+        "pandas": pd.Series(list(vectors)),
+        "pandas, lists": pd.Series(lists),
+        "pandas, a frame": pd.DataFrame({"embedding": lists}),
+        "polars, lists": pl.Series(lists),
+        "polars, arrays": pl.Series(vectors),
+        "polars, a frame": pl.DataFrame({"embedding": vectors}),
+        "pyarrow": pa.array(lists),
+        "pyarrow, in chunks": pa.chunked_array([pa.array(lists[:50]), pa.array(lists[50:])]),
+        "pyarrow, of one size": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1]),
+        "pyarrow, a table": pa.table({"embedding": lists}),
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(vector_columns(np.zeros((60, 2)))))
+def test_a_column_of_vectors(kind, random):
+    vectors = random.normal(size=(80, 6)).astype(np.float32)
+    column = vector_columns(vectors)[kind]
+    model = PixelSNE(perplexity=5, max_iter=30, random_state=0)
+    np.testing.assert_array_equal(model.fit_transform(column), model.fit_transform(vectors))
+    model.fit(column)
+    assert model.n_features_in_ == 6
+    np.testing.assert_array_equal(model.transform(column[:10]), model.embedding_[:10])
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series, pa.array])
+def test_vectors_of_different_lengths(kind):
+    with pytest.raises(ValueError, match="row 2 of X has 1 numbers where row 0 has 2"):
+        PixelSNE().fit(kind([[1.0, 2.0], [3.0, 4.0], [5.0]]))
+
+
+def test_a_column_of_numbers_is_no_table():
+    with pytest.raises(ValueError, match=r"reshape\(-1, 1\)"):
+        PixelSNE().fit(pd.Series([1.0, 2.0, 3.0]))
+
+
+def test_anndata_says_what_to_give(random):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(random.normal(size=(20, 3)), obsm={"X_pca": random.normal(size=(20, 2))})
+    with pytest.raises(ValueError, match=r"X is an AnnData; give one of its arrays: X.X, X.obsm\['X_pca'\]"):
+        PixelSNE().fit(cells)

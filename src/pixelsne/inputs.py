@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pixelsne.arrays import AnyArray
 from pixelsne.sparse_structure import StructureError, to_csr
 
 NUMERIC_KINDS = "biufc"  # scikit-learn has its own words for complex numbers
@@ -18,8 +19,10 @@ def as_numbers(values: Any) -> Any:
         return checked_sparse(values)
     if np.ma.isMaskedArray(values):
         return without_mask(values)
-    if hasattr(values, "collect_schema") and not hasattr(values, "to_numpy"):
-        raise ValueError("X is a lazy frame; give X.collect()")
+    refuse_containers(values)
+    vectors = stacked_vectors(values)
+    if vectors is not None:
+        return vectors
     if hasattr(values, "columns") or hasattr(values, "column_names"):
         values = frame_as_array(with_distinct_names(with_dense_columns(values)))
     if sparse.issparse(values):
@@ -33,6 +36,63 @@ def as_numbers(values: Any) -> Any:
         except ValueError:
             pass
     raise ValueError(f"X must hold numbers, got {array.dtype}; convert or leave out other columns")
+
+
+def column_names(frame: Any) -> list[str]:
+    """Of a data frame; of anything else, none."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    return [str(name) for name in names]
+
+
+def refuse_containers(values: Any) -> None:
+    """ValueError for what holds numbers somewhere inside, with the words that get them out."""
+    if hasattr(values, "collect_schema") and not hasattr(values, "to_numpy"):
+        raise ValueError("X is a lazy frame; give X.collect()")
+    if hasattr(values, "obsm") and hasattr(values, "X"):
+        known = ", ".join(["X.X", *(f"X.obsm[{name!r}]" for name in values.obsm)])
+        raise ValueError(f"X is an AnnData; give one of its arrays: {known}")
+
+
+def only_column(values: Any) -> Any:
+    """The column of a frame that has one, of pandas, polars or pyarrow; anything else as it is."""
+    if len(column_names(values)) != 1:
+        return values
+    if hasattr(values, "iloc"):
+        return values.iloc[:, 0]
+    return values.column(0) if hasattr(values, "column") else values.to_series()
+
+
+def stacked_vectors(values: Any) -> Any:
+    """(n, d) from a column of vectors, or a frame with no other column; None from anything else."""
+    column = only_column(values)
+    if isinstance(column, np.ndarray | list | tuple) or sparse.issparse(column) or not hasattr(column, "__len__"):
+        return None
+    if hasattr(column, "to_arrow") and not column_names(column):  # of polars
+        column = column.to_arrow()
+    if hasattr(column, "to_pylist") and not column_names(column):
+        return stacked_arrow(column)
+    if getattr(column, "ndim", 0) != 1 or len(column) == 0 or np.ndim(next(iter(column))) != 1:
+        return None
+    check_lengths(np.array([np.size(vector) for vector in column]))
+    return np.array(list(column))
+
+
+def stacked_arrow(column: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if not pa.types.is_nested(column.type):
+        return None
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    check_lengths(lengths)
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    return whole.flatten().to_numpy(zero_copy_only=False).reshape(len(lengths), -1)
+
+
+def check_lengths(lengths: AnyArray) -> None:
+    wrong = np.flatnonzero(lengths != lengths[0])
+    if len(wrong):
+        raise ValueError(f"row {wrong[0]} of X has {lengths[wrong[0]]} numbers where row 0 has {lengths[0]}")
 
 
 def without_mask(values: Any, name: str = "X", remedy: str = "X.filled(value)") -> Any:
