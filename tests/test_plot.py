@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pixelsne import PixelSNE
 from pixelsne.coloring import (
     FEW_NUMBERS,
     GRAY,
@@ -223,3 +224,31 @@ def test_what_is_missing_is_no_category(values):
     names, codes = encode(values)
     assert len(names) == 2
     np.testing.assert_array_equal(codes, [1, -1, 0, -1])
+
+
+# What callers get wrong
+
+
+@pytest.mark.parametrize("which", ["pixels_", "embedding_"])
+def test_a_picture_of_a_model(which, clusters):
+    model = PixelSNE(resolution=256, perplexity=10, max_iter=30, random_state=0).fit(clusters)
+    files = [io.BytesIO(), io.BytesIO()]
+    save_picture(files[0], model.pixels_, (256, 256), kind="png")
+    save_picture(files[1], getattr(model, which), 256, kind="png")
+    assert files[0].getvalue() == files[1].getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pixels", "resolution", "labels", "words"),
+    [
+        (np.array([[-3.5, 2.0]]), 64, None, "on the screen of 64 x 64; give model.pixels_"),
+        (np.array([[1, 70]]), (100, 64), None, "on the screen of 100 x 64"),
+        (np.array([[np.nan, 7]]), 64, None, "on the screen"),
+        (np.zeros(4), 64, None, r"array \(n, 2\)"),
+        (np.zeros((3, 2)), "64", None, "resolution"),
+        (np.zeros((3, 2)), 64, [1, 2], "one for each of the 3 points, got 2"),
+    ],
+)
+def test_what_cannot_be_drawn(pixels, resolution, labels, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        save_picture(io.BytesIO(), pixels, resolution, labels, kind="png")

@@ -7,8 +7,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelsne.arrays import AnyArray, Pixels
+from pixelsne.arrays import AnyArray, Pixels, Placed
 from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, choose_coloring
+from pixelsne.settings import check_resolution
 
 Image = NDArray[np.float64]  # (height, width, 3), 0 to 1
 
@@ -124,10 +125,23 @@ def logarithmic_share(counts: AnyArray, most: float) -> AnyArray:
     return shares
 
 
+def check_pixels(pixels: Any, resolution: tuple[int, int]) -> Pixels:
+    """(n, 2) whole numbers within the screen."""
+    places = np.asarray(pixels)
+    if places.ndim != 2 or places.shape[1] != 2 or places.dtype.kind not in "iuf":  # noqa: PLR2004
+        raise ValueError(f"pixels must be an array (n, 2) of numbers, as model.pixels_, got {pixels!r:.60}")
+    if not ((places >= 0) & (places < np.array(resolution))).all():
+        width, height = resolution
+        raise ValueError(
+            f"pixels must lie on the screen of {width} x {height}; give model.pixels_ and the model's resolution"
+        )
+    return places.astype(np.int32)
+
+
 def save_picture(
     file: Path | str | IO[bytes],
-    pixels: Pixels,
-    resolution: tuple[int, int],
+    pixels: Pixels | Placed,
+    resolution: int | tuple[int, int],
     labels: Any = None,
     *,
     name: str = "",
@@ -136,16 +150,19 @@ def save_picture(
 ) -> None:
     """Writes a picture of the map, one pixel of the map to `look.scale` of the picture.
 
-    Colored by `labels` (an array, or a column of a pyarrow table called `name`), or by density if there are none.
+    `pixels` are a model's `pixels_` or `embedding_`, `resolution` is the model's own. Points are colored by `labels`
+    (an array, or a column of a pyarrow table called `name`), or by density if there are none.
     `kind` is "png", "svg" or "pdf", needed where the file's name does not tell.
     """
-    look = look or Look()
-    canvas = Canvas(pixels, resolution, look)
+    look, resolution = look or Look(), check_resolution(resolution)
+    canvas = Canvas(check_pixels(pixels, resolution), resolution, look)
     if labels is None:
         image, bar = canvas.paint_density()
         coloring = Coloring(np.empty((0, 3)), bar=bar, name="points on a pixel")
     else:
         labels = labels if hasattr(labels, "combine_chunks") else np.asarray(labels)
+        if len(labels) != len(pixels):
+            raise ValueError(f"labels must be one for each of the {len(pixels)} points, got {len(labels)}")
         coloring = choose_coloring(labels, name, look.color_as)
         image = canvas.paint(coloring.colors)
     frame(file, image, coloring, look, kind)
