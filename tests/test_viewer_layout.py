@@ -169,13 +169,6 @@ def test_a_run_that_fails_is_told():
     assert live.status()["state"] == "failed"
 
 
-def test_the_server_is_an_extra(monkeypatch, clusters):
-    model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
-    monkeypatch.setitem(sys.modules, "pixelsne.viewer.server", None)
-    with pytest.raises(ValueError, match=r"pip install 'pixelsne\[viewer\]'"):
-        viewer.show(model, open_browser=False)
-
-
 # `pixelsne view`
 
 

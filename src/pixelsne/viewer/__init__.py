@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import webbrowser
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from pixelsne.descent import Snapshot
 from pixelsne.files.write_embedding import WRITERS, Map
+from pixelsne.inputs import with_distinct_names
 from pixelsne.viewer.export import standalone, title_of
 from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
 from pixelsne.viewer.live_run import LiveRun
@@ -44,7 +46,10 @@ class View:
 
     @property
     def selection(self) -> Any:
-        """(m) whole numbers: rows that are selected on the page now."""
+        """(m) whole numbers: rows that are selected on the page at `address` now.
+
+        Pages shown in a notebook cell cannot tell: open the address.
+        """
         return self._server.selection
 
     def close(self) -> None:
@@ -69,30 +74,36 @@ class View:
     def _repr_html_(self) -> str:
         """In a notebook, the page itself in a frame that can reach nothing."""
         if self._server.live is not None:
-            link = html.escape(self.address)
-            return f'<a href="{link}" target="_blank" rel="noopener noreferrer">the live page</a>'
-        return framed(self._server.page)
+            return link_to(self.address, "The live page")
+        return framed(self._server.page, self.address)
 
 
-def framed(page: Page) -> str:
+def link_to(address: str, words: str) -> str:
+    return f'<a href="{html.escape(address)}" target="_blank" rel="noopener noreferrer">{words}</a>'
+
+
+def framed(page: Page, address: str) -> str:
     content = html.escape(standalone(page))
     return (
         f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{content}" '
         f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
+        f"<p>What is selected in this cell does not reach Python. {link_to(address, 'Open the map in a tab')}: "
+        "what is selected there is in <code>view.selection</code>.</p>"
     )
 
 
 def show(
     map_or_model: "PixelSNE | Map | str | Path",
     *,
-    columns: Mapping[str, Any] | None = None,
+    columns: Any = None,
     color: str | None = None,
     title: str | None = None,
     open_browser: bool = True,
     port: int = 0,
 ) -> View:
-    """Serves a finished map: a fitted model, with columns by name, or a map that `pixelsne embed` wrote.
+    """Serves a finished map: a fitted model, with columns, or a map that `pixelsne embed` wrote.
 
+    columns: a data frame (pandas, polars), a pyarrow table or a dictionary of arrays, one row for each point.
     color: the column to color by first. port: 0 takes any that is free.
     """
     page, one = page_to_show(map_or_model, columns, color, title)
@@ -100,7 +111,7 @@ def show(
 
 
 def page_to_show(
-    map_or_model: Any, columns: Mapping[str, Any] | None = None, color: str | None = None, title: str | None = None
+    map_or_model: Any, columns: Any = None, color: str | None = None, title: str | None = None
 ) -> tuple[Page, Map]:
     """The page and the map on it."""
     if not isinstance(map_or_model, str | Path | Map):
@@ -116,21 +127,36 @@ def page_to_show(
     return page_of(one, title or title_of(str(map_or_model)), color), one
 
 
-def map_of(model: "PixelSNE", columns: Mapping[str, Any] | None) -> Map:
+def map_of(model: "PixelSNE", columns: Any) -> Map:
     """What is shown and exported."""
     if not hasattr(model, "embedding_"):
         raise ValueError("there is no map yet: fit the model, or watch it; wait for a run, or stop it")
     return Map(model.embedding_, model.screen_.resolution, table_of(columns, len(model.embedding_)))
 
 
-def table_of(columns: Mapping[str, Any] | None, n: int) -> Any:
+def table_of(columns: Any, n: int) -> Any:
     """Of pyarrow; None without columns."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    for name, values in (columns or {}).items():
+    by_name = columns_by_name(columns)
+    for name, values in by_name.items():
         if len(values) != n:
             raise ValueError(f"columns[{name!r}] has {len(values)} values, the map {n} points")
-    return pa.table({name: as_column(values) for name, values in columns.items()}) if columns else None
+    return pa.table({name: as_column(values) for name, values in by_name.items()}) if by_name else None
+
+
+def columns_by_name(columns: Any) -> dict[str, Any]:
+    """Of a dictionary, a data frame or a pyarrow table."""
+    if columns is None or isinstance(columns, Mapping):
+        return {str(name): values for name, values in (columns or {}).items()}
+    frame = with_distinct_names(columns)
+    if hasattr(frame, "column_names"):
+        return dict(zip(frame.column_names, frame.columns, strict=True))
+    if hasattr(frame, "columns") and hasattr(frame, "__getitem__"):
+        return {str(name): frame[name] for name in frame.columns}
+    raise TypeError(
+        f"columns must be a dictionary of arrays, a data frame or a pyarrow table, got {type(columns).__name__}"
+    )
 
 
 def as_column(values: Any) -> Any:
@@ -138,6 +164,8 @@ def as_column(values: Any) -> Any:
 
     if hasattr(values, "combine_chunks"):
         return values
+    if hasattr(values, "to_arrow"):  # of polars
+        return values.to_arrow()
     array = np.asarray(values)
     try:
         return pa.array(array, from_pandas=True)
@@ -149,7 +177,7 @@ def watch(
     model: "PixelSNE",
     X: Any,
     *,
-    columns: Mapping[str, Any] | None = None,
+    columns: Any = None,
     color: str | None = None,
     title: str = "map",
     open_browser: bool = True,
@@ -160,11 +188,22 @@ def watch(
     from pixelsne.settings import check_resolution  # noqa: PLC0415
 
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    described = columns_of(table_of(columns, n))
-    chosen = chosen_color(described, color)
-    page = Page(title, check_resolution(model.resolution), n, described, b"", chosen)
+    table, resolution = table_of(columns, n), check_resolution(model.resolution)
+    described = columns_of(table)
+    page = Page(title, resolution, n, described, b"", chosen_color(described, color))
     live = LiveRun(snapshots_of(model, X), model.max_iter, lambda: str(model.stopped_by_))
-    return serve(page, live, lambda: map_of(model, columns), open_browser=open_browser, port=port, keys=keys)
+    current = partial(current_map, model, live, resolution, table)
+    return serve(page, live, current, open_browser=open_browser, port=port, keys=keys)
+
+
+def current_map(model: "PixelSNE", live: LiveRun, resolution: tuple[int, int], others: Any) -> Map:
+    """The finished one, or what the pages see of the run; `model` may still have a map of an earlier one."""
+    if live.has_map():
+        return Map(model.embedding_, resolution, others)
+    places = live.places()
+    if places is None:
+        raise ValueError("there is no map yet: the run is still preparing")
+    return Map(places * np.array(resolution, dtype=np.float32), resolution, others)
 
 
 def snapshots_of(model: "PixelSNE", X: Any) -> Generator[Snapshot, None, None]:
@@ -211,11 +250,9 @@ def open_page(address: str) -> None:
 
 
 def make_server(*arguments: Any, **options: Any) -> "Server":
-    """A page in a file needs no server, and nobody who makes one its libraries."""
-    try:
-        from pixelsne.viewer.server import Server  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ValueError(f"the live page needs {error.name}: pip install 'pixelsne[viewer]'") from None
+    """A page in a file needs no server."""
+    from pixelsne.viewer.server import Server  # noqa: PLC0415 - slow to import
+
     return Server(*arguments, **options)
 
 

@@ -106,6 +106,11 @@ class LiveRun:
             steps = np.frombuffer(self._frame.content, dtype="<u2")
             return None if len(steps) == 0 else steps.reshape(-1, 2).astype(np.float32) / STEPS
 
+    def has_map(self) -> bool:
+        """Whether the run is over, and its map has been taken over."""
+        with self._changed:
+            return self._status.state in {"finished", "stopped"}
+
     def pause(self) -> None:
         self._set(paused=True)
 
