@@ -4,11 +4,16 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from sklearn.datasets import load_digits
 
 from browser import Watched, launched
 from pixelsne.affinities import joint_affinities
 from pixelsne.neighbors import find_neighbors
+
+# No test depends on the clock: an example may take as long as a busy machine makes it take.
+settings.register_profile("pixelsne", deadline=None)
+settings.load_profile("pixelsne")
 
 # Points
 

@@ -106,7 +106,7 @@ def run(line, folder):
     bin_folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     words = shlex.split(line)
-    if words[0] == "make":  # `make test` is what runs this; that what it would do can be done is shown by CI
+    if words[0] == "make":  # `make test` is what runs this
         words = ["make", "--dry-run", words[1]]
     if words[:2] == ["pip", "install"] and find_spec("scikit_build_core") is None:
         return subprocess.CompletedProcess(words, 0)  # a wheel is tested, where nothing can be built
@@ -133,6 +133,7 @@ def view(words, folder, environment):
 
 @pytest.mark.skipif(os.name != "posix", reason="make and signals")
 def test_every_command_of_the_readme_runs(readers_folder):
+    """`make` and `pip install` as dry runs: what they would do is found and understood. CI does it."""
     ran = []
     for line in commands(README):
         inside = line.startswith("pixelsne ")

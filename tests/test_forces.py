@@ -228,7 +228,7 @@ def test_the_error_falls_with_theta(method, random):
     assert errors[2] < (0.2 if method == "cell" else 0.05)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     kind=st.sampled_from(["normal", "line", "equal", "outlier", "grid"]),
     n=st.integers(1, 200),

@@ -56,7 +56,7 @@ def test_contract(method, n, d, k, kind):
     check_contract(points, k, find_neighbors(points, k, method, 0, 2))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     method=st.sampled_from(sorted(SEARCHES)),
     n=st.integers(2, 400),

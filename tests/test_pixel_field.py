@@ -94,7 +94,7 @@ def point_sets(draw):
     return points + np.float32(draw(st.sampled_from([0.0, 0.0, 100.0])) * span)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(point_sets())
 def test_no_push_errs_by_more_than_a_share_of_the_kernels_around(positions):
     """Point by point, and for any points: where pushes cancel, they say nothing about the error."""

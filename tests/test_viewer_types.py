@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,13 @@ def test_a_file_that_holds_markup_only_as_data():
     assert text.count("<script") == text.count("</script>")
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert "https://" not in text
+
+
+def test_no_top_level_name_stands_in_two_modules():
+    """They are joined into one script."""
+    modules = {name: content.decode() for name, content in static_files().items() if name.endswith(".js")}
+    del modules["enter.js"]  # a page of its own
+    declared = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class|const|let|var) +(\w+)", re.MULTILINE)
+    names = Counter(name for content in modules.values() for name in set(declared.findall(content)))
+    assert len(names) > 100
+    assert [name for name, times in names.items() if times > 1] == []
