@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from pixelsne.choices import STARTS
-from pixelsne.commands.embed import Clock, make_model, wanted_of
+from pixelsne.commands.embed import Clock, make_model, names_of, wanted_of
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.talk import Talk
 from pixelsne.distributed import DistributedRun, start_files
@@ -118,7 +118,8 @@ def start(given: Given, client: Any, model: PixelSNE, talk: Talk) -> tuple[list[
     """The files of the input, and a run that has not begun."""
     paths = expand(given["input_path"])
     work = start_files(paths, client, model, wanted_of(given), checkpoint=given["checkpoint"])
-    talk.say(f"{work.partitions.rows:,} rows in {len(paths)} files, on {work.crew.shards} workers")
+    rows = f"{work.partitions.rows:,} rows of {work.partitions.columns:,} numbers{names_of(work.partitions.names)}"
+    talk.say(f"{len(paths)} files on {work.crew.shards} workers, {rows}")
     return paths, work
 
 

@@ -49,6 +49,7 @@ class Partitions:
     counts: list[int]
     columns: int
     row_bytes: int
+    names: tuple[str, ...] = ()  # of the columns, where files have them
 
     @property
     def rows(self) -> int:
