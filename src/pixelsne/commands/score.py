@@ -12,7 +12,7 @@ from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
-from pixelsne.files.read_points import read_points
+from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import Map
 from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
@@ -52,7 +52,7 @@ def run(given: Given) -> None:
 
 def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
     one = read_map(given["map_path"])
-    source = read_points(given["input_path"], wanted_of(given, one))
+    source = read_file_or_parts(given["input_path"], wanted_of(given, one))
     if len(source) != len(one.placed):
         raise FileError(given["map_path"], f"has {len(one.placed):,} points, {source.path} {len(source):,} rows")
     model = model_of(given, one)

@@ -11,7 +11,7 @@ from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
-from pixelsne.files.read_points import read_points
+from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import Wanted
 from pixelsne.files.write_embedding import WRITERS, Map, about_map, check_output, write_map
 
@@ -23,7 +23,7 @@ def run(given: dict[str, Any]) -> None:
     check_output(given["output"], inputs, tuple(WRITERS))
     model = PixelSNE.load(given["model_path"]).set_params(n_jobs=given["jobs"])
     wanted = wanted_of(given, model)
-    source = read_points(given["input_path"], wanted)
+    source = read_file_or_parts(given["input_path"], wanted)
     if source.values.shape[1] != model.n_features_in_:
         raise FileError(
             source.path,

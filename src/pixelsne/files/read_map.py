@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray
+from pixelsne.arrays import AnyArray, Placed
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_h5ad import read_about_h5ad
+from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import kind_of, read_points
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, PLACES, Map
@@ -19,8 +20,17 @@ PARQUET = (".parquet", ".pq")
 
 
 def read_map(path: str | os.PathLike[str]) -> Map:
-    """Of a table the columns x and y, of an npy or npz the matrix, of an h5ad obsm["X_pixelsne"]."""
+    """Read a map from a file, or from the folder of parts that `embed --cluster` writes.
+
+    Of a table the columns x and y, of an npy or npz the matrix, of an h5ad obsm["X_pixelsne"].
+    """
     path = Path(path)
+    placed, others, about = read_folder(path) if path.is_dir() else read_file(path)
+    return Map(placed, resolution_of(path, about, placed), others, about)
+
+
+def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
+    """Return the places, the other columns and what the file tells of itself."""
     kind = kind_of(path)
     source = read_points(path, wanted_of(kind))
     if source.values.shape[1] != len(PLACES[:2]):
@@ -28,8 +38,24 @@ def read_map(path: str | os.PathLike[str]) -> Map:
     placed = np.ascontiguousarray(source.values, dtype=np.float32)
     if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
         raise FileError(path, f"is no map: places lie between 0 and {LARGEST_SIDE:,} pixels")
-    about = read_about(path, kind)
-    return Map(placed, resolution_of(path, about, placed), without_places(source), about)
+    return placed, without_places(source), read_about(path, kind)
+
+
+def read_folder(folder: Path) -> tuple[Placed, Any, dict[str, Any]]:
+    """Return the same of all parts, in the order of the input."""
+    paths = part_paths(folder)
+    parts = [read_file(path) for path in paths]
+    numbers = [about.pop("part", None) for *_, about in parts]
+    about = parts[0][2]
+    other = next((path for path, part in zip(paths, parts, strict=True) if part[2] != about), None)
+    if other is not None:
+        raise FileError(other, f"is a part of another map than {paths[0].name}; keep the parts of one map in a folder")
+    if (count := about.pop("parts", None)) is not None:
+        if count != len(parts) or not all(number in numbers for number in range(len(parts))):
+            raise FileError(folder, f"holds {len(parts)} parts of a map that has {count!r:.20}")
+        parts = [parts[numbers.index(number)] for number in range(len(parts))]
+    others = join_tables(folder, [part[1] for part in parts])
+    return np.concatenate([part[0] for part in parts]), others, about
 
 
 def wanted_of(kind: str) -> Wanted:
