@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
-from pixelsne import PixelSNE, quality
+from pixelsne import PixelSNE, __version__, quality
 from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, repulsion, start, start_files
@@ -312,6 +312,7 @@ def test_from_the_command_line(points, tmp_path):
     finished = CliRunner().invoke(main, [*command, *options, "--json"])
     assert finished.exit_code == 0, finished.output
     assert '"rows": 3000' in finished.output
+    assert f'"pixelsne_version": "{__version__}"' in finished.output
     table = pq.read_table(tmp_path / "map")
     assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "row"]
     assert sorted(path.name for path in (tmp_path / "map").iterdir()) == [f"part-{k}.parquet" for k in range(3)]

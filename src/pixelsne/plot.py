@@ -7,6 +7,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelsne import __version__
 from pixelsne.arrays import AnyArray, Pixels
 from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, choose_coloring
 
@@ -30,6 +31,7 @@ SCALE_FROM, SCALE_TO = 0.15, 0.92
 LARGEST_SIDE_DRAWN = 8192
 
 DOTS_PER_INCH = 100
+SOFTWARE_KEY = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # of a picture's metadata
 HEAD = 46  # pixels above, for the title
 HAIR = 1e-6  # of a pixel
 LONGEST_NAME = 28  # characters in the legend
@@ -173,7 +175,9 @@ def frame(file: Any, image: Image, coloring: Coloring, look: Look, kind: str | N
         draw_bar(figure, coloring, coloring.bar, look, (width - side) / width, width)
     if coloring.legend:
         draw_legend(figure, coloring, look, text, (width - side) / width, shown.shape[0] / height)
-    figure.savefig(file, format=kind, facecolor=look.background, dpi=DOTS_PER_INCH)
+    written_as = kind or Path(str(file)).suffix.lower().removeprefix(".")
+    made_by = {SOFTWARE_KEY[written_as]: f"pixelsne {__version__}"} if written_as in SOFTWARE_KEY else None
+    figure.savefig(file, format=kind, facecolor=look.background, dpi=DOTS_PER_INCH, metadata=made_by)
 
 
 def text_size(height: int, lines: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from pixelsne import __version__
 from pixelsne.choices import STARTS
 from pixelsne.commands.embed import Clock, make_model, names_of, wanted_of
 from pixelsne.commands.interrupts import Signals, Stopped
@@ -172,6 +173,7 @@ def report(given: Given, work: DistributedRun, rows: int, clock: Clock, talk: Ta
         talk.say(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {given['output']}")
         return
     result = {
+        "pixelsne_version": __version__,
         "rows": rows,
         "workers": work.crew.shards,
         "n_pca": work.components,

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pixelsne import __version__
 from pixelsne.choices import STARTS
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
@@ -258,6 +259,7 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Ta
     quality = judge(given, model, source)
     clock.mark("quality")
     result = {
+        "pixelsne_version": __version__,
         "rows": len(source),
         "columns": int(source.values.shape[1]),
         "settings": parameters_to_keep(model, {}),

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pixelsne import __version__
 from pixelsne.coloring import encode
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
@@ -63,7 +64,12 @@ def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
     talk.say(f"neighbors of {len(rows):,} rows among {len(source):,}")
     labels = None if given["label"] is None or source.others is None else source.others.column(given["label"])
     scored = scores(Neighborhoods.of(source.values, one.placed, rows, max(counts), model), counts, labels)
-    return {"rows": len(source), **scored, "kl_divergence": divergence(source, one, model)}
+    return {
+        "pixelsne_version": __version__,
+        "rows": len(source),
+        **scored,
+        "kl_divergence": divergence(source, one, model),
+    }
 
 
 def wanted_of(given: Given, one: Map) -> Wanted:

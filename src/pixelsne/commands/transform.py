@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pixelsne import __version__
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
@@ -37,8 +38,8 @@ def run(given: dict[str, Any]) -> None:
     write_map(given["output"], Map(placed, model.screen_.resolution, source.others, about, source.path))
     seconds = time.perf_counter() - started
     if given["as_json"]:
-        result = {"rows": len(source), "timings": {"total": seconds}, "paths": {"map": given["output"]}}
-        click.echo(json.dumps(result))
+        result = {"pixelsne_version": __version__, "rows": len(source), "timings": {"total": seconds}}
+        click.echo(json.dumps(result | {"paths": {"map": given["output"]}}))
     talk.say(f"{len(source):,} rows placed, {seconds:.1f} s: {given['output']}")
 
 

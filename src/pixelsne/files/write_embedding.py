@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from pixelsne import __version__
 from pixelsne.arrays import Pixels, Placed
 from pixelsne.coloring import plain_array, words_of
 from pixelsne.files import hdf5_child
@@ -41,7 +42,8 @@ class Map:
         return self.placed.astype(np.int32)
 
     def told(self) -> str:
-        return json.dumps(self.about | {"resolution": list(self.resolution)})
+        """JSON for the file's metadata; a map that is written again keeps the version that computed it."""
+        return json.dumps({"pixelsne_version": __version__} | self.about | {"resolution": list(self.resolution)})
 
 
 def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) -> dict[str, Any]:
