@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pixelsne.arrays import AnyArray
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, NoColumnError
 from pixelsne.files.identifiers import IdentifierScan
 from pixelsne.files.source import ROW_NUMBERS, CheckRoom, Source, Wanted
 from pixelsne.memory import GIGABYTE, available
@@ -42,7 +42,7 @@ def choose_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
         times = names[name]
         if times != 1:
             problem = "no column" if times == 0 else f"{times} columns"
-            raise FileError(path, f"has {problem} {name!r}; it has {listed(schema.names)}")
+            raise NoColumnError(path, f"has {problem} {name!r}; it has {listed(schema.names)}")
     if wanted.columns is None:
         return default_columns(path, schema, wanted)
     kinds = dict(zip(schema.names, schema.types, strict=True))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import AnyArray, Placed
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, NoColumnError, no_map
 from pixelsne.files.read_h5ad import read_about_h5ad
 from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import kind_of, read_points
@@ -32,12 +32,15 @@ def read_map(path: str | os.PathLike[str]) -> Map:
 def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
     """Return the places, the other columns and what the file tells of itself."""
     kind = kind_of(path)
-    source = read_points(path, wanted_of(kind))
+    try:
+        source = read_points(path, wanted_of(kind))
+    except NoColumnError as error:
+        raise no_map(path, f"it {error.problem}") from None
     if source.values.shape[1] != len(PLACES[:2]):
-        raise FileError(path, f"is no map: its rows have {source.values.shape[1]} numbers where a place has 2")
+        raise no_map(path, f"its rows have {source.values.shape[1]} numbers, those of a map have 2")
     placed = np.ascontiguousarray(source.values, dtype=np.float32)
     if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
-        raise FileError(path, f"is no map: places lie between 0 and {LARGEST_SIDE:,} pixels")
+        raise no_map(path, f"positions on a map lie between 0 and {LARGEST_SIDE:,} pixels")
     return placed, without_places(source), read_about(path, kind)
 
 
