@@ -94,7 +94,7 @@ def test_pictures(finished, tmp_path):
     assert len(np.unique(kinds.reshape(-1, 4), axis=0)) > 10
     assert (tmp_path / "ages.svg").read_text().startswith("<?xml")
     result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "nothing", expect=1)
-    assert "has no column 'nothing' to color by; it has kind, age, input_x" in result.stderr
+    assert "has no column 'nothing' to color by; it has kind, age, x" in result.stderr
     result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "kind", "--color-as", "numbers", expect=1)
     assert "holds no numbers" in result.stderr
 

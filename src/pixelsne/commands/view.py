@@ -11,6 +11,7 @@ import numpy as np
 from pixelsne.commands.embed import Given, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.paths import check_paths
+from pixelsne.commands.plot import asked_column
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map
@@ -59,7 +60,7 @@ def end_live_run(given: Given, live: LiveRun | None) -> str:
 
 def finished_server(given: Given) -> "Server":
     one = read_map(given["path"])
-    page = page_of(one, Path(given["path"]).name, given["label"])
+    page = page_of(one, Path(given["path"]).name, asked_column(one, given["label"]))
     return serve(given, page, None, lambda: one)
 
 

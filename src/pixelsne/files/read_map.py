@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import AnyArray, Placed
+from pixelsne.files.column_names import own_name
 from pixelsne.files.errors import FileError, NoColumnError, no_map
 from pixelsne.files.read_h5ad import read_about_h5ad
 from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import kind_of, read_points
 from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, PLACES, Map
+from pixelsne.files.write_embedding import ABOUT, IN_NPZ, KEY_IN_H5AD, PLACES, Map
 from pixelsne.settings import LARGEST_SIDE
 
 PARQUET = (".parquet", ".pq")
@@ -41,7 +42,8 @@ def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
     placed = np.ascontiguousarray(source.values, dtype=np.float32)
     if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
         raise no_map(path, f"positions on a map lie between 0 and {LARGEST_SIDE:,} pixels")
-    return placed, without_places(source), read_about(path, kind)
+    others, about = with_own_names(source, kind), read_about(path, kind)
+    return placed, others, label_by_own_name(about, others)
 
 
 def read_folder(folder: Path) -> tuple[Placed, Any, dict[str, Any]]:
@@ -67,11 +69,21 @@ def wanted_of(kind: str) -> Wanted:
     return Wanted(representation=KEY_IN_H5AD) if kind == ".h5ad" else Wanted(columns=PLACES[:2])
 
 
-def without_places(source: Source) -> Any:
-    if source.others is None:
-        return None
-    kept = [name for name in source.others.column_names if name not in PLACES]
-    return source.others.select(kept) if kept else None
+def with_own_names(source: Source, kind: str) -> Any:
+    """Return the other columns under the names they had in the input; None if there are none."""
+    if source.others is None or kind in {".npy", ".h5ad"}:
+        return source.others
+    reserved = IN_NPZ if kind == ".npz" else PLACES
+    kept = source.others.select([name for name in source.others.column_names if name not in reserved])
+    return kept.rename_columns([own_name(name, reserved) for name in kept.column_names]) if kept.num_columns else None
+
+
+def label_by_own_name(about: dict[str, Any], others: Any) -> dict[str, Any]:
+    """Older files tell the label by its name in the file."""
+    label, known = about.get("label"), [] if others is None else others.column_names
+    if isinstance(label, str) and label not in known and own_name(label, PLACES) in known:
+        return about | {"label": own_name(label, PLACES)}
+    return about
 
 
 def read_about(path: Path, kind: str) -> dict[str, Any]:
