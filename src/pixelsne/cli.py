@@ -312,6 +312,10 @@ def score(**given: Any) -> None:
 @click.argument("input_path", metavar="NEW", type=FILE_OR_FOLDER)
 @OUTPUT
 @reading
+@click.option(
+    "--plot", "picture", metavar="FILE", type=FILE, help="Picture of new points over the map's (.png, .svg, .pdf)."
+)
+@drawing
 @JOBS
 @reporting
 def transform(**given: Any) -> None:
@@ -319,7 +323,7 @@ def transform(**given: Any) -> None:
 
     \b
     pixelsne embed old.parquet -o old-map.parquet --model cells.pixelsne
-    pixelsne transform cells.pixelsne new.parquet -o new-map.parquet
+    pixelsne transform cells.pixelsne new.parquet -o new-map.parquet --plot both.png --label type
     """
     from pixelsne.commands.transform import run  # noqa: PLC0415
 

@@ -23,10 +23,18 @@ def look_of(given: dict[str, Any], *, label: bool) -> Look:
     return Look(given["title"], given["dark"], given["scale"], given["point_size"], color_as)
 
 
-def draw(path: str, pixels: Pixels, resolution: tuple[int, int], column: Any, name: str, look: Look) -> None:
+def draw(
+    path: str,
+    pixels: Pixels,
+    resolution: tuple[int, int],
+    column: Any,
+    name: str,
+    look: Look,
+    behind: Pixels | None = None,
+) -> None:
     with created(Path(path)) as file:
         kind = Path(path).suffix.lower().removeprefix(".")
-        save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind)
+        save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind, behind=behind)
 
 
 def write_page(path: str, one: Map, title: str, color: str | None, look: Look) -> None:
