@@ -85,7 +85,7 @@ def test_one_function_for_all(tmp_path):
         "seed": 3,
         "columns": ["a", "b"],
         "rep": None,
-        "label": "input_x",
+        "label": "x",
         "unit_per_pixel": [0.25, 0.5],
     }
 

@@ -14,8 +14,11 @@ from scipy import sparse
 
 from command_line import QUICK, run
 from pixelsne import PixelSNE, quality
+from pixelsne.coloring import Coloring
 from pixelsne.files.read_map import read_map
 from pixelsne.viewer.layout import page_of
+
+GRAY = Coloring(np.full((100, 3), 0.5))
 
 ODD = {
     "file": ["a", "b"] * 50,
@@ -42,18 +45,45 @@ def test_whatever_travels_along_is_written(kind, tmp_path):
     assert len(one.placed) == 100
     names = one.others.column_names
     assert "word" in names
-    assert ("file" in names) or ("input_file" in names)
+    assert "file" in names
 
 
-def test_a_label_called_y(tmp_path):
-    rng = np.random.default_rng(0)
-    np.savez(tmp_path / "points.npz", X=rng.normal(size=(100, 5)), y=np.arange(100) % 3)
-    outputs = ["-o", tmp_path / "map.parquet", "--html", tmp_path / "map.html"]
-    run("embed", tmp_path / "points.npz", *outputs, "--label", "y", *QUICK)
-    assert read_map(tmp_path / "map.parquet").about["label"] == "input_y"
-    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png")
-    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "again.html")
-    assert page_of(read_map(tmp_path / "map.parquet"), "map").color == "input_y"
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
+def test_a_label_has_one_name(kind, tmp_path, monkeypatch):
+    """Also where the map's file needs that name for itself."""
+    rng, drawn = np.random.default_rng(0), []
+    monkeypatch.setattr("pixelsne.plot.choose_coloring", lambda _, name, *__: drawn.append(name) or GRAY)
+    names = ("y", "input_y", "file", "embedding")
+    vectors = pa.array(rng.normal(size=(100, 5)).tolist())
+    columns = {name: rng.integers(0, 3, 100) for name in names[::-1]}
+    pq.write_table(pa.table({"vector": vectors} | columns), tmp_path / "points.parquet")
+    path = tmp_path / f"map.{kind}"
+    for label in names:
+        run("embed", tmp_path / "points.parquet", "-o", path, "--plot", tmp_path / "a.png", "--label", label, *QUICK)
+        one = read_map(path)
+        assert {name: one.others[name].to_pylist() for name in names} == {k: v.tolist() for k, v in columns.items()}
+        assert page_of(one, "map", label).color == label
+        color = [] if kind != "csv" else ["--color", label]  # a csv does not tell the label
+        run("plot", path, "-o", tmp_path / "b.png", *color)
+        run("plot", path, "-o", tmp_path / "b.html", "--color", label)
+        assert drawn == [label, label]
+        drawn.clear()
+
+
+def test_a_column_may_be_asked_for_by_its_name_in_the_file(tmp_path):
+    np.savez(tmp_path / "points.npz", X=np.random.default_rng(0).normal(size=(100, 5)), y=np.arange(100) % 3)
+    run("embed", tmp_path / "points.npz", "-o", tmp_path / "map.parquet", *QUICK)
+    assert "input_y" in pq.read_schema(tmp_path / "map.parquet").names
+    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", "--color", "input_y")
+
+
+def test_older_maps_tell_the_label_by_its_name_in_the_file(tmp_path):
+    table = pa.table({"x": [1.0, 2.0], "y": [1.0, 2.0], "input_y": ["a", "b"]})
+    told = {b"pixelsne": b'{"resolution": [16, 16], "label": "input_y"}'}
+    pq.write_table(table.replace_schema_metadata(told), tmp_path / "map.parquet")
+    one = read_map(tmp_path / "map.parquet")
+    assert one.about["label"] == "y"
+    assert one.others.column_names == ["y"]
 
 
 def test_cells_keep_all_they_had(tmp_path):

@@ -2,9 +2,11 @@
 
 import json
 
+import anndata
 import matplotlib.image
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -92,7 +94,7 @@ def test_pictures(finished, tmp_path):
     assert len(np.unique(kinds.reshape(-1, 4), axis=0)) > 10
     assert (tmp_path / "ages.svg").read_text().startswith("<?xml")
     result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "nothing", expect=1)
-    assert "has no column 'nothing' to color by; it has kind, age, input_x" in result.stderr
+    assert "has no column 'nothing' to color by; it has kind, age, x" in result.stderr
     result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "kind", "--color-as", "numbers", expect=1)
     assert "holds no numbers" in result.stderr
 
@@ -100,14 +102,32 @@ def test_pictures(finished, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"x": [1.0, 2.0]}, "has no column 'y'"),
-        ({"x": [1.0, -2.0], "y": [1.0, 2.0]}, "is no map: places lie between 0 and 65,536"),
+        ({"x": [1.0, 2.0]}, "is no map: it has no column 'y'; it has x; "),
+        ({"x": [1.0, -2.0], "y": [1.0, 2.0]}, "is no map: positions on a map lie between 0 and 65,536"),
         ({"x": [1.0, 2.0], "y": [1.0, float("nan")]}, "column 'y', row 2: NaN"),
     ],
 )
 def test_what_is_no_map(content, message, tmp_path):
     pq.write_table(pa.table(content), tmp_path / "map.parquet")
     assert message in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr
+
+
+@pytest.mark.parametrize("name", ["vectors.parquet", "vectors.csv", "vectors.npy", "vectors.npz", "vectors.h5ad"])
+def test_vectors_are_no_map(name, tmp_path):
+    values, path = np.random.default_rng(0).normal(size=(20, 3)), tmp_path / name
+    table = pa.table({"a": values[:, 0], "b": values[:, 1], "c": values[:, 2]})
+    write = {
+        ".parquet": lambda: pq.write_table(table, path),
+        ".csv": lambda: pa.csv.write_csv(table, path),
+        ".npy": lambda: np.save(path, values),
+        ".npz": lambda: np.savez(path, X=values),
+        ".h5ad": lambda: anndata.AnnData(values).write_h5ad(path),
+    }
+    write[path.suffix]()
+    for command in (["view", path, "--no-browser"], ["plot", path, "-o", tmp_path / "map.png"]):
+        message = run(*command, expect=1).stderr
+        assert f"{name}: is no map: it" in message
+        assert message.endswith(f"make a map of it with `pixelsne embed {path} -o map.parquet`\n")
 
 
 @pytest.mark.parametrize("told", [b"{", b'{"resolution": [2, 2]}', b'{"resolution": ["a", "b"]}', b'{"resolution": 3}'])

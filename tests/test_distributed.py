@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
-from pixelsne import PixelSNE, quality
+from pixelsne import PixelSNE, __version__, quality
 from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, repulsion, start, start_files
@@ -21,6 +21,7 @@ from pixelsne.distributed.files import expand
 from pixelsne.distributed.memory import Load, worker_bytes
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
 from pixelsne.files.errors import FileError
+from pixelsne.files.read_map import read_map
 from pixelsne.files.source import Wanted
 
 # Dask's own: sockets and files that its processes close late, and what it tells of killed workers.
@@ -311,11 +312,15 @@ def test_from_the_command_line(points, tmp_path):
     finished = CliRunner().invoke(main, [*command, *options, "--json"])
     assert finished.exit_code == 0, finished.output
     assert '"rows": 3000' in finished.output
+    assert f'"pixelsne_version": "{__version__}"' in finished.output
     table = pq.read_table(tmp_path / "map")
     assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "row"]
     assert sorted(path.name for path in (tmp_path / "map").iterdir()) == [f"part-{k}.parquet" for k in range(3)]
     placed = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
     assert quality.knn_accuracy(placed, table["kind"].to_numpy(), 5) > 0.95
+    np.testing.assert_array_equal(read_map(tmp_path / "map").placed, placed.astype(np.float32))
+    drawn = CliRunner().invoke(main, ["plot", f"{tmp_path}/map", "-o", f"{tmp_path}/map.png"])
+    assert drawn.exit_code == 0, drawn.output
     again = CliRunner().invoke(main, [*command, *options])
     assert again.exit_code == 1
     assert "map: exists; a map of many files goes into a new folder" in again.output

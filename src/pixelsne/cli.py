@@ -99,9 +99,9 @@ def options(*decorators: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FILE = click.Path(dir_okay=False)
-FILE_OR_FOLDER = click.Path()  # which of them, `embed` says itself: a cluster takes folders
-INPUT = click.argument("input_path", metavar="INPUT", type=FILE)
-MAP = click.argument("map_path", metavar="MAP", type=FILE)
+FILE_OR_FOLDER = click.Path()  # a cluster reads and writes folders
+INPUT = click.argument("input_path", metavar="INPUT", type=FILE_OR_FOLDER)
+MAP = click.argument("map_path", metavar="MAP", type=FILE_OR_FOLDER)
 WRITTEN = ".parquet, .csv, .tsv, .npy, .npz or .h5ad"
 OUTPUT = click.option("-o", "--output", required=True, metavar="MAP", type=FILE, help=WRITTEN)
 JOBS = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 = all processors.")
@@ -184,7 +184,7 @@ def demo(picture: str) -> None:
 
 
 @main.command()
-@click.argument("input_path", metavar="INPUT", type=FILE_OR_FOLDER)
+@INPUT
 @click.option("-o", "--output", required=True, metavar="MAP", type=FILE_OR_FOLDER, help=WRITTEN)
 @reading
 @fitting
@@ -261,7 +261,7 @@ def refuse_fitting(context: click.Context) -> None:
 
 
 @main.command()
-@click.argument("path", metavar="MAP", type=FILE)
+@click.argument("path", metavar="MAP", type=FILE_OR_FOLDER)
 @click.option("--live", is_flag=True, help="MAP is an input of `embed`: its map is computed, and shown as it forms.")
 @click.option("-o", "--output", metavar="MAP", type=FILE, help="With --live, where the finished map goes.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 = any that is free.  [default: 0]")
@@ -309,9 +309,13 @@ def score(**given: Any) -> None:
 
 @main.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
-@click.argument("input_path", metavar="NEW", type=FILE)
+@click.argument("input_path", metavar="NEW", type=FILE_OR_FOLDER)
 @OUTPUT
 @reading
+@click.option(
+    "--plot", "picture", metavar="FILE", type=FILE, help="Picture of new points over the map's (.png, .svg, .pdf)."
+)
+@drawing
 @JOBS
 @reporting
 def transform(**given: Any) -> None:
@@ -319,7 +323,7 @@ def transform(**given: Any) -> None:
 
     \b
     pixelsne embed old.parquet -o old-map.parquet --model cells.pixelsne
-    pixelsne transform cells.pixelsne new.parquet -o new-map.parquet
+    pixelsne transform cells.pixelsne new.parquet -o new-map.parquet --plot both.png --label type
     """
     from pixelsne.commands.transform import run  # noqa: PLC0415
 

@@ -1,14 +1,15 @@
 """Static pictures: the map as it lights up the pixels of the screen, with a legend."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelsne import __version__
 from pixelsne.arrays import AnyArray, Pixels, Placed
-from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, choose_coloring
+from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, category_colors, choose_coloring, rgb
 from pixelsne.settings import check_resolution
 
 Image = NDArray[np.float64]  # (height, width, 3), 0 to 1
@@ -27,11 +28,16 @@ FULL_AT = 0.99  # quantile of the counts at which a pixel has its full color
 DENSITY_SCALE = {False: "magma_r", True: "magma"}
 SCALE_FROM, SCALE_TO = 0.15, 0.92
 
+# Points of a map below new ones, on a light and on a dark ground.
+QUIET = {False: "#d6d6d6", True: "#45454b"}
+
 # Larger maps are drawn smaller, by a whole factor.
 LARGEST_SIDE_DRAWN = 8192
 
 DOTS_PER_INCH = 100
+SOFTWARE_KEY = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # of a picture's metadata
 HEAD = 46  # pixels above, for the title
+BAR_WIDTH = 130  # pixels beside the map for the scale of numbers
 HAIR = 1e-6  # of a pixel
 LONGEST_NAME = 28  # characters in the legend
 SMALLEST_TEXT, LARGEST_TEXT = 6.0, 12.0  # points
@@ -70,10 +76,10 @@ def disc(radius: int) -> list[tuple[int, int]]:
 class Canvas:
     """Counts the dots on each pixel. Around the screen there is a margin, so that no dot at its border is cut."""
 
-    def __init__(self, pixels: Pixels, resolution: tuple[int, int], look: Look) -> None:
+    def __init__(self, pixels: Pixels, resolution: tuple[int, int], look: Look, least_radius: int = 0) -> None:
         shrink = -(-max(resolution) // LARGEST_SIDE_DRAWN)
         width, height = (-(-side // shrink) for side in resolution)
-        self.radius = dot_radius(len(pixels), (width, height))
+        self.radius = max(least_radius, dot_radius(len(pixels), (width, height)))
         if look.point_size is not None:
             self.radius = min(look.point_size // 2, LARGEST_RADIUS)
         self.look = look
@@ -87,9 +93,12 @@ class Canvas:
             total += np.bincount(self._places + dy * self.shape[1] + dx, weights, minlength=total.size)
         return total.reshape(self.shape)
 
-    def paint(self, colors: Colors) -> Image:
-        """The mean color of all dots on a pixel: no class hides behind another that happens to come later."""
-        background = np.array(self.look.background)
+    def paint(self, colors: Colors, background: Image | None = None) -> Image:
+        """The mean color of all dots on a pixel: no class hides behind another that happens to come later.
+
+        background: an image to draw on instead of the empty screen.
+        """
+        background = np.array(self.look.background) if background is None else background
         mean = np.stack([self._sum(channel) for channel in colors.T], axis=2) / np.maximum(self.counts, 1)[:, :, None]
         opacity = np.where(self.counts > 0, 1.0, 0.0)
         if self.radius == 0:
@@ -147,25 +156,47 @@ def save_picture(
     name: str = "",
     look: Look | None = None,
     kind: str | None = None,
+    behind: Pixels | None = None,
 ) -> None:
     """Writes a picture of the map, one pixel of the map to `look.scale` of the picture.
 
     `pixels` are a model's `pixels_` or `embedding_`, `resolution` is the model's own. Points are colored by `labels`
     (an array, or a column of a pyarrow table called `name`), or by density if there are none.
-    `kind` is "png", "svg" or "pdf", needed where the file's name does not tell.
+    `kind` is "png", "svg" or "pdf", needed where the file's name does not tell. `behind` holds the pixels of a map on
+    which new points were placed: these are drawn in gray below the others, which have one color without `labels`.
     """
     look, resolution = look or Look(), check_resolution(resolution)
-    canvas = Canvas(check_pixels(pixels, resolution), resolution, look)
-    if labels is None:
-        image, bar = canvas.paint_density()
-        coloring = Coloring(np.empty((0, 3)), bar=bar, name="points on a pixel")
-    else:
+    pixels = check_pixels(pixels, resolution)
+    if labels is not None:
         labels = labels if hasattr(labels, "combine_chunks") else np.asarray(labels)
         if len(labels) != len(pixels):
             raise ValueError(f"labels must be one for each of the {len(pixels)} points, got {len(labels)}")
+    if behind is not None:
+        image, coloring = paint_over(check_pixels(behind, resolution), pixels, resolution, labels, name, look)
+    elif labels is None:
+        image, bar = Canvas(pixels, resolution, look).paint_density()
+        coloring = Coloring(np.empty((0, 3)), bar=bar, name="points on a pixel")
+    else:
         coloring = choose_coloring(labels, name, look.color_as)
-        image = canvas.paint(coloring.colors)
+        image = Canvas(pixels, resolution, look).paint(coloring.colors)
     frame(file, image, coloring, look, kind)
+
+
+def paint_over(
+    old: Pixels, new: Pixels, resolution: tuple[int, int], labels: Any, name: str, look: Look
+) -> tuple[Image, Coloring]:
+    """Return the new points on top of the old ones, in dots that are no smaller, and a legend that tells them apart."""
+    below = Canvas(old, resolution, look)
+    quiet = rgb(QUIET[look.dark])
+    image = below.paint(np.tile(quiet, (len(old), 1)))
+    if labels is None:
+        color = category_colors(1)
+        coloring = Coloring(np.repeat(color, len(new), axis=0), ((f"{len(new):,} new points", color[0]),))
+    else:
+        coloring = choose_coloring(labels, name, look.color_as)
+    canvas = Canvas(new, resolution, look, least_radius=below.radius)
+    legend = (*coloring.legend, (f"{len(old):,} points of the map", quiet))
+    return canvas.paint(coloring.colors, image), replace(coloring, legend=legend)
 
 
 def frame(file: Any, image: Image, coloring: Coloring, look: Look, kind: str | None) -> None:
@@ -190,7 +221,9 @@ def frame(file: Any, image: Image, coloring: Coloring, look: Look, kind: str | N
         draw_bar(figure, coloring, coloring.bar, look, (width - side) / width, width)
     if coloring.legend:
         draw_legend(figure, coloring, look, text, (width - side) / width, shown.shape[0] / height)
-    figure.savefig(file, format=kind, facecolor=look.background, dpi=DOTS_PER_INCH)
+    written_as = kind or Path(str(file)).suffix.lower().removeprefix(".")
+    made_by = {SOFTWARE_KEY[written_as]: f"pixelsne {__version__}"} if written_as in SOFTWARE_KEY else None
+    figure.savefig(file, format=kind, facecolor=look.background, dpi=DOTS_PER_INCH, metadata=made_by)
 
 
 def text_size(height: int, lines: int) -> float:
@@ -200,12 +233,12 @@ def text_size(height: int, lines: int) -> float:
 
 def side_width(coloring: Coloring, text: float) -> int:
     """Pixels beside the map."""
-    if coloring.bar is not None:
-        return 130
+    bar = 0 if coloring.bar is None else BAR_WIDTH
     if not coloring.legend:
-        return 0
-    longest = max(len(name[:LONGEST_NAME]) for name in (coloring.name, *(name for name, _ in coloring.legend)))
-    return int(text * (3.0 + 0.95 * longest)) + 24
+        return bar
+    title = () if bar else (coloring.name,)
+    longest = max(len(name[:LONGEST_NAME]) for name in (*title, *(name for name, _ in coloring.legend)))
+    return max(bar, int(text * (3.0 + 0.95 * longest)) + 24)
 
 
 def draw_legend(figure: Any, coloring: Coloring, look: Look, text: float, left: float, top: float) -> None:

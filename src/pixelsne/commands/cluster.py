@@ -9,8 +9,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from pixelsne import __version__
 from pixelsne.choices import STARTS
-from pixelsne.commands.embed import Clock, make_model, wanted_of
+from pixelsne.commands.embed import Clock, make_model, names_of, wanted_of
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.talk import Talk
 from pixelsne.distributed import DistributedRun, start_files
@@ -118,7 +119,8 @@ def start(given: Given, client: Any, model: PixelSNE, talk: Talk) -> tuple[list[
     """The files of the input, and a run that has not begun."""
     paths = expand(given["input_path"])
     work = start_files(paths, client, model, wanted_of(given), checkpoint=given["checkpoint"])
-    talk.say(f"{work.partitions.rows:,} rows in {len(paths)} files, on {work.crew.shards} workers")
+    rows = f"{work.partitions.rows:,} rows of {work.partitions.columns:,} numbers{names_of(work.partitions.names)}"
+    talk.say(f"{len(paths)} files on {work.crew.shards} workers, {rows}")
     return paths, work
 
 
@@ -171,6 +173,7 @@ def report(given: Given, work: DistributedRun, rows: int, clock: Clock, talk: Ta
         talk.say(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {given['output']}")
         return
     result = {
+        "pixelsne_version": __version__,
         "rows": rows,
         "workers": work.crew.shards,
         "n_pca": work.components,

@@ -3,7 +3,7 @@
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pixelsne import __version__
 from pixelsne.choices import STARTS
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
@@ -121,9 +122,20 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
         raise FileError(source.path, too_few(len(source)))
     if given.get("picture"):
         check_colors(label_of(given, source), given["label"] or "", given["color_as"])
-    names = ", ".join(source.columns[:NAMES_TOLD]) + (", ..." if len(source.columns) > NAMES_TOLD else "")
-    talk.say(f"{len(source):,} rows of {source.values.shape[1]:,} numbers" + (f": {names}" if names else ""))
+    talk.say(summary_of(source))
     return source
+
+
+def summary_of(source: Source) -> str:
+    """Say which columns are embedded, and which are left out although they hold numbers."""
+    embedded = f"{len(source):,} rows of {source.values.shape[1]:,} numbers{names_of(source.columns)}"
+    left_out = ", ".join(source.identifiers)
+    return f"{embedded}; not {left_out}: identifiers (--columns embeds them)" if left_out else embedded
+
+
+def names_of(columns: Sequence[str]) -> str:
+    names = ", ".join(columns[:NAMES_TOLD]) + (", ..." if len(columns) > NAMES_TOLD else "")
+    return f": {names}" if names else ""
 
 
 def room_for_a_fit(model: PixelSNE) -> CheckRoom:
@@ -247,6 +259,7 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Ta
     quality = judge(given, model, source)
     clock.mark("quality")
     result = {
+        "pixelsne_version": __version__,
         "rows": len(source),
         "columns": int(source.values.shape[1]),
         "settings": parameters_to_keep(model, {}),

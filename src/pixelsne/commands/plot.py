@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pixelsne.arrays import Pixels
+from pixelsne.files.column_names import own_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
-from pixelsne.files.write_embedding import Map, check_output, created
+from pixelsne.files.write_embedding import PLACES, Map, check_output, created
 from pixelsne.plot import Look, save_picture
 
 if TYPE_CHECKING:
@@ -22,10 +23,18 @@ def look_of(given: dict[str, Any], *, label: bool) -> Look:
     return Look(given["title"], given["dark"], given["scale"], given["point_size"], color_as)
 
 
-def draw(path: str, pixels: Pixels, resolution: tuple[int, int], column: Any, name: str, look: Look) -> None:
+def draw(
+    path: str,
+    pixels: Pixels,
+    resolution: tuple[int, int],
+    column: Any,
+    name: str,
+    look: Look,
+    behind: Pixels | None = None,
+) -> None:
     with created(Path(path)) as file:
         kind = Path(path).suffix.lower().removeprefix(".")
-        save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind)
+        save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind, behind=behind)
 
 
 def write_page(path: str, one: Map, title: str, color: str | None, look: Look) -> None:
@@ -37,17 +46,32 @@ def write_page(path: str, one: Map, title: str, color: str | None, look: Look) -
         file.write(standalone(page_of(one, title, color, dark=look.dark)).encode())
 
 
+def columns_in(one: Map) -> list[str]:
+    return [] if one.others is None else list(one.others.column_names)
+
+
+def asked_column(one: Map, name: str | None) -> str | None:
+    """Return the column of the input that is meant, also by its name in the map's file: `input_y` for `y`."""
+    return own_name(name, PLACES) if name is not None and name not in columns_in(one) else name
+
+
 def run(given: dict[str, Any]) -> None:
     path = Path(given["map_path"])
     check_output(given["output"], (path,), PICTURES + PAGES)
     one = read_map(path)
     label = one.about.get("label")
-    color = given["color"] or (None if given["density"] else label)
-    known = [] if one.others is None else one.others.column_names
+    known = columns_in(one)
+    color = asked_column(one, given["color"]) or (None if given["density"] else label)
     if color is not None and color not in known:
         raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
     if Path(given["output"]).suffix.lower() in PAGES:
-        write_page(given["output"], one, given["title"] or path.name, given["color"], Look(dark=given["dark"]))
+        write_page(
+            given["output"],
+            one,
+            given["title"] or path.name,
+            color if given["color"] else None,
+            Look(dark=given["dark"]),
+        )
         return
     column = None if color is None else one.others.column(color)
     draw(given["output"], one.pixels, one.resolution, column, color or "", look_of(given, label=color == label))

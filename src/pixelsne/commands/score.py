@@ -7,12 +7,13 @@ from typing import Any
 import click
 import numpy as np
 
+from pixelsne import __version__
 from pixelsne.coloring import encode
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
-from pixelsne.files.read_points import read_points
+from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import Map
 from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
@@ -52,7 +53,7 @@ def run(given: Given) -> None:
 
 def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
     one = read_map(given["map_path"])
-    source = read_points(given["input_path"], wanted_of(given, one))
+    source = read_file_or_parts(given["input_path"], wanted_of(given, one))
     if len(source) != len(one.placed):
         raise FileError(given["map_path"], f"has {len(one.placed):,} points, {source.path} {len(source):,} rows")
     model = model_of(given, one)
@@ -63,7 +64,12 @@ def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
     talk.say(f"neighbors of {len(rows):,} rows among {len(source):,}")
     labels = None if given["label"] is None or source.others is None else source.others.column(given["label"])
     scored = scores(Neighborhoods.of(source.values, one.placed, rows, max(counts), model), counts, labels)
-    return {"rows": len(source), **scored, "kl_divergence": divergence(source, one, model)}
+    return {
+        "pixelsne_version": __version__,
+        "rows": len(source),
+        **scored,
+        "kl_divergence": divergence(source, one, model),
+    }
 
 
 def wanted_of(given: Given, one: Map) -> Wanted:

@@ -11,6 +11,7 @@ import numpy as np
 from pixelsne.commands.embed import Given, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.paths import check_paths
+from pixelsne.commands.plot import asked_column
 from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map
@@ -33,22 +34,33 @@ def run(given: Given) -> None:
         server = live_server(given, talk) if given["live"] else finished_server(given)
         stack.callback(server.close)
         server.start()
-        if server.live is not None:
-            server.live.start()
-        click.echo(server.address)
-        talk.say("open this address in a browser on this machine; Ctrl-C ends")
-        if given["browser"]:
-            open_page(server.address)
         try:
+            if server.live is not None:
+                server.live.start()
+            click.echo(server.address)
+            talk.say("open this address in a browser on this machine; Ctrl-C ends")
+            if given["browser"]:
+                open_page(server.address)
             threading.Event().wait()
         except Stopped:
-            talk.say("closed")
+            talk.say(end_live_run(given, server.live))
             raise
+
+
+def end_live_run(given: Given, live: LiveRun | None) -> str:
+    """Stop the run, keeping its map so far; return what to say about it."""
+    if live is None or live.status()["state"] not in {"running", "paused"}:
+        return "closed"
+    if not live.end():
+        failed = live.status()["state"] == "failed"  # which has been said
+        return "closed" if failed else "stopped before the map began to form, nothing written"
+    stopped = f"stopped at iteration {live.status()['iteration']}"
+    return stopped if given["output"] else f"{stopped}, nothing written; -o MAP keeps the map next time"
 
 
 def finished_server(given: Given) -> "Server":
     one = read_map(given["path"])
-    page = page_of(one, Path(given["path"]).name, given["label"])
+    page = page_of(one, Path(given["path"]).name, asked_column(one, given["label"]))
     return serve(given, page, None, lambda: one)
 
 

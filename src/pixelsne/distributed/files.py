@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def read_source(path: str, wanted: Wanted) -> Source:
     with local_copy(path) as file:
         source = read_points(file, wanted)
         if is_remote(path) and isinstance(source.values, np.memmap):
-            return Source(file, np.array(source.values), source.columns, source.others)
+            return replace(source, values=np.array(source.values))
         return source
 
 
@@ -92,9 +93,14 @@ def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partiti
     shapes = crew.gather([crew.task("read", shape_of, block) for block in blocks])
     for path, shape in zip(paths, shapes, strict=True):
         if shape[1:3] != shapes[0][1:3]:
-            raise FileError(path, f"has other columns to embed than {paths[0]}: {shape[1]} and {shapes[0][1]} numbers")
-    columns = shapes[0][1]
-    return Partitions(blocks, [shape[0] for shape in shapes], columns, columns * max(shape[3] for shape in shapes))
+            raise FileError(
+                path,
+                f"has other columns to embed than {paths[0]}: {shape[1]} and {shapes[0][1]} numbers; "
+                "name the columns to embed with --columns",
+            )
+    columns, names = shapes[0][1:3]
+    row_bytes = columns * max(shape[3] for shape in shapes)
+    return Partitions(blocks, [shape[0] for shape in shapes], columns, row_bytes, names)
 
 
 def write_part(placed: Placed, path: str, wanted: Wanted, target: str, screen: Screen, figures: dict[str, Any]) -> int:

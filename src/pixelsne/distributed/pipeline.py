@@ -49,6 +49,7 @@ class Partitions:
     counts: list[int]
     columns: int
     row_bytes: int
+    names: tuple[str, ...] = ()  # of the columns, where files have them
 
     @property
     def rows(self) -> int:
@@ -241,9 +242,10 @@ class DistributedRun:
         _, parts, screen = self._placed()
         figures = figures | {"n_pca": self.components, "kl_divergence": self.kl}
         figures |= {"iterations": self.iteration, "stopped_by": self.stopped_by}
+        figures["parts"] = len(paths)
         written = [
-            self.crew.task("write", write_part, placed, path, wanted, target, screen, figures)
-            for placed, path, target in zip(parts, paths, targets, strict=True)
+            self.crew.task("write", write_part, placed, path, wanted, target, screen, figures | {"part": number})
+            for number, (placed, path, target) in enumerate(zip(parts, paths, targets, strict=True))
         ]
         try:
             return int(sum(self.crew.gather(written)))

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pixelsne.arrays import AnyArray
-from pixelsne.files.errors import FileError
+from pixelsne.files.errors import FileError, NoColumnError
+from pixelsne.files.identifiers import IdentifierScan
 from pixelsne.files.source import ROW_NUMBERS, CheckRoom, Source, Wanted
 from pixelsne.memory import GIGABYTE, available
 
@@ -41,7 +42,7 @@ def choose_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
         times = names[name]
         if times != 1:
             problem = "no column" if times == 0 else f"{times} columns"
-            raise FileError(path, f"has {problem} {name!r}; it has {listed(schema.names)}")
+            raise NoColumnError(path, f"has {problem} {name!r}; it has {listed(schema.names)}")
     if wanted.columns is None:
         return default_columns(path, schema, wanted)
     kinds = dict(zip(schema.names, schema.types, strict=True))
@@ -64,6 +65,12 @@ def listed(names: Iterable[str]) -> str:
 def default_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
     free = [field for field in schema if field.name != wanted.label and field.name not in ROW_NUMBERS]
     vectors = [field.name for field in free if is_vector(field.type)]
+    if not vectors and wanted.label is not None and is_vector(schema.field(wanted.label).type):
+        raise FileError(
+            path,
+            f"column {wanted.label!r} holds the vectors to embed, so it cannot be the label; "
+            "name another column as --label, or the columns to embed with --columns",
+        )
     chosen = vectors or [field.name for field in free if is_number(field.type)]
     if not chosen:
         kinds = listed(f"{field.name} ({field.type})" for field in schema)
@@ -73,6 +80,12 @@ def default_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
     if twice is not None:
         raise FileError(path, f"has several columns {twice!r}; give each a name of its own")
     return chosen
+
+
+def number_kind(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the numbers in a column of numbers or of vectors."""
+    kind = plain(kind)
+    return kind.value_type if is_vector(kind) else kind
 
 
 def narrowest(kinds: Iterable[pa.DataType]) -> Any:
@@ -127,37 +140,76 @@ def width_of(path: Path, name: str, column: Any) -> int:
     return width
 
 
+class TableReader:
+    """Collects the values to embed, and the columns beside them, from batches of a table."""
+
+    def __init__(self, path: Path, schema: pa.Schema, wanted: Wanted) -> None:
+        self.path = path
+        self.names = choose_columns(path, schema, wanted)
+        self.read = 0  # rows
+        self.widths: list[int] = []
+        self._places = {name: place for place, name in enumerate(schema.names)}  # by name, Arrow looks through all
+        types = schema.types
+        self.dtype = narrowest(number_kind(types[self._places[name]]) for name in self.names)
+        self._kept = set(range(len(schema.names))) - {self._places[name] for name in self.names}
+        self._scan = IdentifierScan(self.names if wanted.columns is None else ())
+        self._blocks: list[AnyArray] = []
+        self._others: list[Any] = []
+
+    def columns(self, batch: Any) -> dict[str, Any]:
+        return {name: batch.column(self._places[name]) for name in self.names}
+
+    def add(self, batch: Any, columns: dict[str, Any]) -> int:
+        """Take in a batch; return the bytes of its columns that are not embedded."""
+        block = np.empty((batch.num_rows, sum(self.widths)), dtype=self.dtype)
+        fill(self.path, block, columns, self.widths, self.read)
+        self._scan.add(columns)
+        if not self._blocks:
+            self._kept |= {self._places[name] for name in self._scan.candidates()}
+        self._blocks.append(block)
+        self._others.append(batch.select(sorted(self._kept)))
+        self.read += batch.num_rows
+        return sum(one.nbytes for one in self._others[-1].columns)
+
+    def source(self) -> Source:
+        identifiers = self._scan.found()
+        embedded = [name for name in self.names if name not in identifiers]
+        if not embedded:
+            raise FileError(self.path, only_identifiers(identifiers))
+        others = pa.Table.from_batches(self._others).drop_columns(
+            [name for name in embedded if self._places[name] in self._kept]
+        )
+        places = [place for place, name in enumerate(self.names) if name not in identifiers]  # each is one number wide
+        values = join(self._blocks, places if identifiers else None)
+        return Source(self.path, values, tuple(embedded), others if others.num_columns else None, tuple(identifiers))
+
+
+def only_identifiers(names: list[str]) -> str:
+    several = len(names) > 1
+    return (
+        f"has no column of numbers to embed: {listed(names)} identif{'y' if several else 'ies'} the rows; "
+        f"embed {'them' if several else 'it'} all the same with --columns {','.join(names)}"
+    )
+
+
 def read_batches(
     path: Path, schema: pa.Schema, rows: int | None, batches: Iterable[Any], wanted: Wanted, check_room: CheckRoom
 ) -> Source:
     """A Source from batches of a table; `rows` if it tells how many it has. The table itself is never in memory."""
-    names = choose_columns(path, schema, wanted)
-    places = {name: place for place, name in enumerate(schema.names)}  # by name, Arrow looks through all of them
-    embedded = [places[name] for name in names]
-    kept = sorted(set(range(len(schema.names))) - set(embedded))
-    types = schema.types
-    kinds = [plain(types[place]) for place in embedded]
-    dtype = narrowest(kind.value_type if is_vector(kind) else kind for kind in kinds)
-    widths: list[int] = []
-    blocks: list[AnyArray] = []
-    others: list[Any] = []
-    read, room = 0, available()
+    reader, room = TableReader(path, schema, wanted), available()
     for batch in batches:
         if not batch.num_rows:
             continue
         batch.validate(full=True)  # what a damaged file makes of text and lists may lead anywhere
-        columns = dict(zip(names, (batch.column(place) for place in embedded), strict=True))
-        widths = widths or [width_of(path, name, column) for name, column in columns.items()]
-        check_told(path, max(rows or 0, read + batch.num_rows), read, sum(widths), dtype, check_room)
-        blocks.append(np.empty((batch.num_rows, sum(widths)), dtype=dtype))
-        fill(path, blocks[-1], columns, widths, read)
-        others.append(batch.select(kept))
-        read += batch.num_rows
-        if sum(one.nbytes for one in others[-1].columns) * read / batch.num_rows > room:
+        columns = reader.columns(batch)
+        reader.widths = reader.widths or [width_of(path, name, column) for name, column in columns.items()]
+        expected = max(rows or 0, reader.read + batch.num_rows)
+        check_told(path, expected, reader.read, sum(reader.widths), reader.dtype, check_room)
+        if reader.add(batch, columns) * reader.read / batch.num_rows > room:
             raise FileError(path, f"holds more than the {room / GIGABYTE:.1f} GB that are available")
-    if read == 0 or (rows is not None and read < rows):
-        raise FileError(path, f"holds {read:,} rows where it says {rows:,}" if read else "holds no rows")
-    return Source(path, join(blocks), tuple(names), pa.Table.from_batches(others) if kept else None)
+    if reader.read == 0 or (rows is not None and reader.read < rows):
+        raise FileError(path, f"holds {reader.read:,} rows where it says {rows:,}" if reader.read else "holds no rows")
+    return reader.source()
 
 
 def check_told(path: Path, rows: int, read: int, columns: int, dtype: Any, check_room: CheckRoom) -> None:
@@ -175,12 +227,13 @@ def fill(path: Path, block: AnyArray, columns: dict[str, Any], widths: list[int]
         first += width
 
 
-def join(blocks: list[AnyArray]) -> AnyArray:
-    """All rows in one array; blocks are let go of as they are copied."""
-    values = np.empty((sum(map(len, blocks)), blocks[0].shape[1]), dtype=blocks[0].dtype)
+def join(blocks: list[AnyArray], places: list[int] | None) -> AnyArray:
+    """All rows of some columns (None: of all) in one array; blocks are let go of as they are copied."""
+    width = blocks[0].shape[1] if places is None else len(places)
+    values = np.empty((sum(map(len, blocks)), width), dtype=blocks[0].dtype)
     row = 0
     for block in drain(blocks):
-        values[row : row + len(block)] = block
+        values[row : row + len(block)] = block if places is None else block[:, places]
         row += len(block)
     return values
 

@@ -16,6 +16,16 @@ class FileError(ValueError):
         return type(self), (self.path, self.problem)
 
 
+class NoColumnError(FileError):
+    """A table has not the column that was asked for."""
+
+
+def no_map(path: str | os.PathLike[str], reason: str) -> FileError:
+    """Return the error of a file that was taken for a map."""
+    remedy = f"make a map of it with `pixelsne embed {os.fspath(path)} -o map.parquet`"
+    return FileError(path, f"is no map: {reason}; {remedy}")
+
+
 def printable(text: str) -> str:
     """One line: what a file calls its columns may hold line ends, or commands for a terminal."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)

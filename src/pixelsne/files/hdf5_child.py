@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from pixelsne.files.errors import FileError, first_words
+from pixelsne.files.errors import FileError, first_words, no_map
 
 MATRIX = "X"
 MAP = "X_pixelsne"  # in obsm
@@ -103,6 +103,8 @@ def choose_representation(path: Path, file: Any, asked: str | None) -> str:
         if MATRIX not in file:
             raise FileError(path, f"has no X; choose one of {', '.join(known) or 'no others, either'} with --rep")
         return MATRIX
+    if asked == MAP and MAP not in known:
+        raise no_map(path, f"it has no {MAP} in obsm")
     if asked not in known:
         raise FileError(path, f"has no {asked!r} in obsm; it has {', '.join(known) or 'none'}, and X")
     return f"obsm/{asked}"

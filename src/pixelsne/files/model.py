@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 from scipy import sparse
 
+from pixelsne import __version__
 from pixelsne.arrays import AnyArray
 from pixelsne.choices import OTHER_METRICS
 from pixelsne.descent import LARGEST_COORDINATE, History, StoppedBy
@@ -202,6 +203,7 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
     document: Document = {
         "kind": KIND,
         "version": VERSION,
+        "pixelsne_version": __version__,
         "parameters": parameters_to_keep(model, arrays),
         "columns": model.n_features_in_,
         "column_names": None if names is None else [str(name) for name in names],

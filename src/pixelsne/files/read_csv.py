@@ -13,6 +13,7 @@ from pixelsne.files.columns import choose_columns, read_batches
 from pixelsne.files.csv_layout import NUMBER, Layout
 from pixelsne.files.csv_quotes import check_quotes, check_swallowed_rows
 from pixelsne.files.errors import FileError, first_words
+from pixelsne.files.identifiers import may_identify
 from pixelsne.files.source import CheckRoom, Source, Wanted
 
 # A column of text of which this share is numbers has text among its numbers.
@@ -28,21 +29,29 @@ def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
     layout = Layout(path, wanted)
     check_quotes(path, layout.separator)
     as_text: set[str] = set()
+    as_float: set[str] = set()
     while True:
         kinds: Kinds = {}
+        embedded: set[str] = set()
         try:
-            kinds, embedded = find_kinds(path, layout, wanted, as_text)
+            kinds, embedded = find_kinds(path, layout, wanted, as_text, as_float)
             batches = plausible_batches(path, layout, kinds, embedded)
             return read_batches(path, pa.schema(list(kinds.items())), None, batches, wanted, check_room)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             name = column_in(error, list(kinds))
-            if name is None or name in embedded or name in as_text:
+            retry = as_float if name in embedded else as_text  # a column that only travels along may be anything
+            if name is None or name in retry or kinds[name] == pa.float64():
                 raise FileError(path, explain(error, layout, name)) from None
-            as_text.add(name)  # a column that only travels along may be anything
+            retry.add(name)
 
 
-def find_kinds(path: Path, layout: Layout, wanted: Wanted, as_text: set[str]) -> tuple[Kinds, set[str]]:
-    """Columns are what their first block says; of those to embed, whole numbers may be followed by others."""
+def find_kinds(
+    path: Path, layout: Layout, wanted: Wanted, as_text: set[str], as_float: set[str]
+) -> tuple[Kinds, set[str]]:
+    """Columns are what their first block says; of those to embed, whole numbers may be followed by others.
+
+    Columns that may identify rows are read as integers, until one of them turns out to hold other numbers (as_float).
+    """
     reader = open_csv(path, layout, None)
     schema, batch = reader.schema, next(iter(reader), None)
     if batch is None:
@@ -52,9 +61,11 @@ def find_kinds(path: Path, layout: Layout, wanted: Wanted, as_text: set[str]) ->
     refuse_text_among_numbers(path, batch, wanted)
     embedded = set(choose_columns(path, pa.schema(asked), wanted))
     kinds: Kinds = {}
-    for field in asked:
+    for field, column in zip(asked, batch.columns, strict=True):
         untold = pa.types.is_null(field.type) or field.name in as_text
-        kinds[field.name] = pa.float64() if field.name in embedded else pa.string() if untold else field.type
+        keyed = wanted.columns is None and field.name not in as_float and may_identify(column)
+        is_float = field.name in embedded and not keyed
+        kinds[field.name] = pa.float64() if is_float else pa.string() if untold else field.type
     if len(kinds) < len(schema.names):
         raise FileError(path, "has several columns of one name; give each its own")
     return kinds, embedded

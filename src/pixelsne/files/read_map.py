@@ -7,29 +7,60 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray
-from pixelsne.files.errors import FileError
+from pixelsne.arrays import AnyArray, Placed
+from pixelsne.files.column_names import own_name
+from pixelsne.files.errors import FileError, NoColumnError, no_map
 from pixelsne.files.read_h5ad import read_about_h5ad
+from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import kind_of, read_points
 from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, PLACES, Map
+from pixelsne.files.write_embedding import ABOUT, IN_NPZ, KEY_IN_H5AD, PLACES, Map
 from pixelsne.settings import LARGEST_SIDE
 
 PARQUET = (".parquet", ".pq")
 
 
 def read_map(path: str | os.PathLike[str]) -> Map:
-    """Of a table the columns x and y, of an npy or npz the matrix, of an h5ad obsm["X_pixelsne"]."""
+    """Read a map from a file, or from the folder of parts that `embed --cluster` writes.
+
+    Of a table the columns x and y, of an npy or npz the matrix, of an h5ad obsm["X_pixelsne"].
+    """
     path = Path(path)
+    placed, others, about = read_folder(path) if path.is_dir() else read_file(path)
+    return Map(placed, resolution_of(path, about, placed), others, about)
+
+
+def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
+    """Return the places, the other columns and what the file tells of itself."""
     kind = kind_of(path)
-    source = read_points(path, wanted_of(kind))
+    try:
+        source = read_points(path, wanted_of(kind))
+    except NoColumnError as error:
+        raise no_map(path, f"it {error.problem}") from None
     if source.values.shape[1] != len(PLACES[:2]):
-        raise FileError(path, f"is no map: its rows have {source.values.shape[1]} numbers where a place has 2")
+        raise no_map(path, f"its rows have {source.values.shape[1]} numbers, those of a map have 2")
     placed = np.ascontiguousarray(source.values, dtype=np.float32)
     if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
-        raise FileError(path, f"is no map: places lie between 0 and {LARGEST_SIDE:,} pixels")
-    about = read_about(path, kind)
-    return Map(placed, resolution_of(path, about, placed), without_places(source), about)
+        raise no_map(path, f"positions on a map lie between 0 and {LARGEST_SIDE:,} pixels")
+    others, about = with_own_names(source, kind), read_about(path, kind)
+    return placed, others, label_by_own_name(about, others)
+
+
+def read_folder(folder: Path) -> tuple[Placed, Any, dict[str, Any]]:
+    """Return the same of all parts, in the order of the input."""
+    paths = part_paths(folder)
+    parts = [read_file(path) for path in paths]
+    numbers = [about.pop("part", None) for *_, about in parts]
+    about = parts[0][2]
+    other = next((path for path, part in zip(paths, parts, strict=True) if part[2] != about), None)
+    if other is not None:
+        raise FileError(other, f"is a part of another map than {paths[0].name}; keep the parts of one map in a folder")
+    if (count := about.pop("parts", None)) is not None:
+        if count != len(parts) or not all(number in numbers for number in range(len(parts))):
+            raise FileError(folder, f"holds {len(parts)} parts of a map that has {count!r:.20}")
+        parts = [parts[numbers.index(number)] for number in range(len(parts))]
+    others = join_tables(folder, [part[1] for part in parts])
+    return np.concatenate([part[0] for part in parts]), others, about
 
 
 def wanted_of(kind: str) -> Wanted:
@@ -38,11 +69,21 @@ def wanted_of(kind: str) -> Wanted:
     return Wanted(representation=KEY_IN_H5AD) if kind == ".h5ad" else Wanted(columns=PLACES[:2])
 
 
-def without_places(source: Source) -> Any:
-    if source.others is None:
-        return None
-    kept = [name for name in source.others.column_names if name not in PLACES]
-    return source.others.select(kept) if kept else None
+def with_own_names(source: Source, kind: str) -> Any:
+    """Return the other columns under the names they had in the input; None if there are none."""
+    if source.others is None or kind in {".npy", ".h5ad"}:
+        return source.others
+    reserved = IN_NPZ if kind == ".npz" else PLACES
+    kept = source.others.select([name for name in source.others.column_names if name not in reserved])
+    return kept.rename_columns([own_name(name, reserved) for name in kept.column_names]) if kept.num_columns else None
+
+
+def label_by_own_name(about: dict[str, Any], others: Any) -> dict[str, Any]:
+    """Older files tell the label by its name in the file."""
+    label, known = about.get("label"), [] if others is None else others.column_names
+    if isinstance(label, str) and label not in known and own_name(label, PLACES) in known:
+        return about | {"label": own_name(label, PLACES)}
+    return about
 
 
 def read_about(path: Path, kind: str) -> dict[str, Any]:

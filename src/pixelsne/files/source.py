@@ -24,6 +24,7 @@ class Source:
     values: Any  # (n, d): an array, a memory map or a scipy sparse matrix
     columns: tuple[str, ...]  # where the values come from, if these have names; one may stand for many columns
     others: "pa.Table | None" = None  # (n) rows, every column that is not embedded
+    identifiers: tuple[str, ...] = ()  # columns of integers that are not embedded because they identify rows
 
     def __len__(self) -> int:
         return int(self.values.shape[0])

@@ -10,9 +10,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from pixelsne import __version__
 from pixelsne.arrays import Pixels, Placed
 from pixelsne.coloring import plain_array, words_of
 from pixelsne.files import hdf5_child
+from pixelsne.files.column_names import stored_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.hdf5_process import hdf5_process
 from pixelsne.files.paths import check_distinct, check_writable, target_of
@@ -24,6 +26,7 @@ from pixelsne.screen import Screen
 ABOUT = hdf5_child.ABOUT  # the key of what a file tells of itself
 KEY_IN_H5AD = hdf5_child.MAP
 PLACES = ("x", "y", "pixel_x", "pixel_y")
+IN_NPZ = ("embedding", "pixels", ABOUT, "file", "allow_pickle")  # NumPy has the last two for itself
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Map:
 
     placed: Placed  # (n, 2), pixels with fractions
     resolution: tuple[int, int]
-    others: Any = None  # a table of pyarrow with n rows
+    others: Any = None  # a table of pyarrow with n rows, in the input's own names
     about: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL
     source: Path | None = None  # of the points; an h5ad keeps all it had
 
@@ -41,7 +44,8 @@ class Map:
         return self.placed.astype(np.int32)
 
     def told(self) -> str:
-        return json.dumps(self.about | {"resolution": list(self.resolution)})
+        """JSON for the file's metadata; a map that is written again keeps the version that computed it."""
+        return json.dumps({"pixelsne_version": __version__} | self.about | {"resolution": list(self.resolution)})
 
 
 def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) -> dict[str, Any]:
@@ -51,7 +55,7 @@ def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) ->
         **figures,
         "columns": list(source.columns),
         "rep": wanted.representation or whole,
-        "label": None if wanted.label is None else free_name(wanted.label, list(PLACES)),  # as the map calls it
+        "label": wanted.label,
         "unit_per_pixel": list(screen.unit_per_pixel),
     }
 
@@ -64,11 +68,12 @@ def as_table(one: Map) -> Any:
     columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in places}
     if one.others is not None:
         for name, column in zip(one.others.column_names, one.others.columns, strict=True):
-            columns[free_name(name, columns)] = column
+            columns[free_name(stored_name(name, PLACES), columns)] = column
     return pa.table(columns, metadata={ABOUT: one.told()})
 
 
 def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: an input may have several columns of one name."""
     while name in taken:
         name = f"input_{name}"
     return name
@@ -116,11 +121,11 @@ def write_npy(file: IO[bytes], one: Map) -> None:
 def write_npz(file: IO[bytes], one: Map) -> None:
     arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, ABOUT: np.array(one.told())}
     if one.others is not None:
-        taken = {*arrays, "file", "allow_pickle"}  # NumPy has the last two for itself
+        taken = set(IN_NPZ)
         for name, column in zip(one.others.column_names, one.others.columns, strict=True):
             array = plain_array(column)
             is_plain = array.dtype.kind in "biufU"
-            free = free_name(name, taken)
+            free = free_name(stored_name(name, IN_NPZ), taken)
             taken.add(free)
             arrays[free] = array if is_plain else np.array(["" if value is None else str(value) for value in array])
     np.savez(file, allow_pickle=False, **arrays)

@@ -9,11 +9,13 @@ import hashlib
 import json
 from pathlib import PurePath
 
+from pixelsne import __version__
 from pixelsne.viewer.files import page_files
 from pixelsne.viewer.layout import Page
 
 ICON_LINK = '<link rel="icon" href="/static/icon.svg">\n'
 STYLE_LINK = '<link rel="stylesheet" href="/static/style.css">'
+GENERATOR = f'<meta name="generator" content="pixelsne {__version__}">\n'
 SCRIPT_LINK = '<script type="module" src="/static/main.js"></script>'
 
 
@@ -26,7 +28,7 @@ def standalone(page: Page) -> str:
     )
     text = files["index.html"]
     text = text.replace(ICON_LINK, "").replace(
-        STYLE_LINK, f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
+        STYLE_LINK, f'{GENERATOR}<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
     )
     return text.replace(SCRIPT_LINK, f'{parts_of(page)}<script type="module">{script}</script>')
 

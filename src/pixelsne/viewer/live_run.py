@@ -121,6 +121,15 @@ class LiveRun:
         """Keeps the map; before there is one, nothing."""
         self._set(stopping=True)
 
+    def end(self) -> bool:
+        """Stop the run now and wait for it; return whether it left a map, which it does once the descent has begun."""
+        with self._changed:
+            forming = self._last is not None and self._last.screen is not None
+        self._set(stopping=True, leaving=not forming)
+        if self._thread.ident is not None:
+            self.join()
+        return self.status()["state"] in {"finished", "stopped"}
+
     def leave(self) -> None:
         """Ends without a map, and waits for that."""
         self._set(leaving=True)

@@ -1,0 +1,60 @@
+"""A table or a matrix in several files: a folder, or a pattern such as parts/*.parquet."""
+
+import glob
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pixelsne.files.errors import FileError, first_words
+from pixelsne.files.read_points import READERS, read_points
+from pixelsne.files.source import Source, Wanted
+
+
+def part_paths(path: Path) -> list[Path]:
+    """Return the files of a folder or a pattern that can be read, in the order of their names."""
+    found = path.iterdir() if path.is_dir() else map(Path, glob.glob(os.fspath(path)))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    known = sorted(one for one in found if one.suffix.lower() in READERS and not one.name.startswith("."))
+    if not known:
+        raise FileError(path, f"holds no file that can be read ({', '.join(READERS)})")
+    return known
+
+
+def is_in_parts(path: Path) -> bool:
+    return path.is_dir() or (glob.has_magic(os.fspath(path)) and not path.exists())
+
+
+def read_file_or_parts(path: str | os.PathLike[str], wanted: Wanted) -> Source:
+    """Read a file, or all files of a folder or a pattern, one below the other."""
+    path = Path(path)
+    if not is_in_parts(path):
+        return read_points(path, wanted)
+    sources: list[Source] = []
+    for one in part_paths(path):
+        sources.append(read_points(one, wanted))
+        if sources[-1].columns != sources[0].columns or sources[-1].values.shape[1] != sources[0].values.shape[1]:
+            raise FileError(one, f"has other columns than {sources[0].path}; name those to read with --columns")
+    others = join_tables(path, [source.others for source in sources])
+    return replace(sources[0], path=path, values=join_values([source.values for source in sources]), others=others)
+
+
+def join_values(parts: list[Any]) -> Any:
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    from scipy import sparse  # noqa: PLC0415 - only for those who have one
+
+    return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
+
+
+def join_tables(path: Path, tables: list[Any]) -> Any:
+    """Return the rows of all tables; None if there are none. Missing columns are filled with nulls."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    if any(table is None for table in tables):
+        return None
+    try:
+        return pa.concat_tables([table.replace_schema_metadata(None) for table in tables], promote_options="permissive")
+    except pa.ArrowException as error:
+        raise FileError(path, f"holds tables that do not fit together: {first_words(error)}") from None

@@ -1,0 +1,60 @@
+"""`pixelsne view`: what Ctrl-C leaves of a live run."""
+
+import os
+import signal
+
+import pyarrow.parquet as pq
+import pytest
+
+from command_line import run
+from pixelsne import viewer
+from pixelsne.commands import view
+from pixelsne.descent import Snapshot
+from pixelsne.files.read_map import read_map
+
+LONG = ["--no-browser", "--max-iter", "100000", "--tol", "0", "--perplexity", "10"]
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Sends Ctrl-C to this process at iteration 20 of a live run."""
+
+    def snapshots(model, values):
+        for snapshot in viewer.snapshots_of(model, values):
+            if snapshot.iteration == 20:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield snapshot
+
+    monkeypatch.setattr(view, "snapshots_of", snapshots)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_ctrl_c_keeps_the_map_so_far(cells, tmp_path):
+    result = run("view", "--live", cells, "-o", tmp_path / "map.parquet", "--label", "kind", *LONG, expect=130)
+    one = read_map(tmp_path / "map.parquet")
+    assert len(one.placed) == 300
+    assert 20 <= one.about["iterations"] < 100_000
+    assert one.others["kind"].equals(pq.read_table(cells)["kind"])
+    assert f"the map is in {tmp_path / 'map.parquet'}" in result.stderr
+    assert f"stopped at iteration {one.about['iterations']}" in result.stderr
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_ctrl_c_without_an_output_says_how_to_keep_the_map(cells, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("view", "--live", cells, *LONG, expect=130)
+    assert "nothing written; -o MAP keeps the map next time" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_before_the_descent_writes_nothing(cells, tmp_path, monkeypatch):
+    def snapshots(*_):
+        yield Snapshot(0, "reduce", 0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+        while True:
+            yield Snapshot(0, "neighbors", 0.5)
+
+    monkeypatch.setattr(view, "snapshots_of", snapshots)
+    result = run("view", "--live", cells, "-o", tmp_path / "map.parquet", *LONG, expect=130)
+    assert "stopped before the map began to form, nothing written" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,116 @@
+"""Columns that identify rows are not embedded, unless they are asked for."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from command_line import QUICK, run
+from pixelsne.files.errors import FileError
+from pixelsne.files.read_map import read_map
+from pixelsne.files.read_points import read_points
+from pixelsne.files.source import Wanted
+
+N = 50
+WRITE = {"parquet": pq.write_table, "csv": pa.csv.write_csv, "feather": pa.feather.write_feather}
+GAPS = np.random.default_rng(0).permutation(1000)[:N]  # different, not consecutive
+SHUFFLED = np.random.default_rng(0).permutation(N) + 7
+
+
+def read(columns, tmp_path, kind="parquet", wanted=None):
+    numbers = np.random.default_rng(1).normal(size=(2, N))
+    path = tmp_path / f"points.{kind}"
+    WRITE[kind](pa.table({"a": numbers[0], **columns, "b": numbers[1]}), path)
+    return read_points(path, wanted)
+
+
+@pytest.mark.parametrize("kind", WRITE)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        *((name, GAPS) for name in ("id", "ID", "row_id", "PassengerId", "Row", "my index", "rowID")),
+        ("id", GAPS + 2**60),
+        ("number", np.arange(N)),
+        ("number", SHUFFLED),
+    ],
+)
+def test_identifiers_travel_along(kind, name, values, tmp_path):
+    source = read({name: values}, tmp_path, kind)
+    assert source.columns == ("a", "b")
+    assert source.values.shape == (N, 2)
+    assert source.identifiers == (name,)
+    assert source.others[name].to_pylist() == values.tolist()
+
+
+@pytest.mark.parametrize("kind", WRITE)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("width", GAPS),
+        ("idea", GAPS),  # the word is not id
+        ("id", np.arange(N) % 40),
+        ("number", np.arange(N) * 2),
+        ("id", np.arange(N) / 2),
+    ],
+)
+def test_other_numbers_are_embedded(kind, name, values, tmp_path):
+    source = read({name: values}, tmp_path, kind)
+    assert source.columns == ("a", name, "b")
+    assert source.identifiers == ()
+    np.testing.assert_array_equal(source.values[:, 1], values)
+    assert source.others is None
+
+
+def test_what_is_asked_for_is_embedded(tmp_path):
+    source = read({"id": np.arange(N)}, tmp_path, wanted=Wanted(columns=("id", "a")))
+    np.testing.assert_array_equal(source.values[:, 0], np.arange(N))
+
+
+def test_whole_numbers_that_are_followed_by_others_are_embedded(tmp_path):
+    rows = [*range(200_000), 0.5]
+    (tmp_path / "points.csv").write_text("id,b\n" + "".join(f"{row},{row % 7}\n" for row in rows))
+    source = read_points(tmp_path / "points.csv")
+    assert source.columns == ("id", "b")
+    assert source.values[-1, 0] == 0.5
+
+
+def test_identifiers_are_found_over_batches(tmp_path):
+    """Batches have 65,536 rows; values repeat only between them."""
+    again = np.tile(np.arange(65_536), 2)[:100_000]
+    path = tmp_path / "points.parquet"
+    pq.write_table(pa.table({"again": again, "id": np.arange(100_000), "value": again % 9}), path)
+    source = read_points(path)
+    assert source.columns == ("again", "value")
+    assert source.others.column_names == ["id"]
+    np.testing.assert_array_equal(source.values[:, 0], again)
+
+
+def test_nothing_but_identifiers(tmp_path):
+    pq.write_table(pa.table({"id": GAPS, "name": ["x"] * N}), tmp_path / "points.parquet")
+    with pytest.raises(FileError, match=r"no column of numbers to embed: id identifies the rows; .* --columns id"):
+        read_points(tmp_path / "points.parquet")
+
+
+def test_the_only_vectors_are_no_label(tmp_path):
+    vectors = pa.array(np.random.default_rng(0).normal(size=(N, 3)).tolist())
+    pq.write_table(pa.table({"id": np.arange(N), "width": GAPS, "vector": vectors}), tmp_path / "points.parquet")
+    result = run("embed", tmp_path / "points.parquet", "-o", tmp_path / "map.npy", "--label", "vector", expect=1)
+    assert "column 'vector' holds the vectors to embed, so it cannot be the label; " in result.stderr
+    assert "--columns" in result.stderr
+    asked = read_points(tmp_path / "points.parquet", Wanted(label="vector", columns=("width",)))
+    assert asked.columns == ("width",)
+
+
+def test_the_summary_names_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    pq.write_table(
+        pa.table({"id": np.arange(N), "a": rng.normal(size=N), "b": rng.normal(size=N)}), tmp_path / "p.parquet"
+    )
+    quick = [option for option in QUICK if option != "--quiet"]
+    result = run("embed", tmp_path / "p.parquet", "-o", tmp_path / "map.parquet", *quick, "--progress")
+    assert "50 rows of 2 numbers: a, b; not id: identifiers (--columns embeds them)" in result.stderr
+    one = read_map(tmp_path / "map.parquet")
+    assert one.about["columns"] == ["a", "b"]
+    assert one.others["id"].to_pylist() == list(range(N))
