@@ -88,7 +88,7 @@ def test_a_map_of_other_rows_is_not_scored(cells, finished, tmp_path):
 def test_pictures(finished, tmp_path):
     run("plot", finished, "-o", tmp_path / "kinds.png")
     run("plot", finished, "-o", tmp_path / "density.png", "--density")
-    run("plot", finished, "-o", tmp_path / "ages.svg", "--color", "age", "--dark", "--title", "Ages", "--scale", "2")
+    run("plot", finished, "-o", tmp_path / "ages.svg", "--color", "age", "--dark", "--title", "Ages", "--magnify", "2")
     kinds, density = (matplotlib.image.imread(tmp_path / name) for name in ("kinds.png", "density.png"))
     assert kinds.shape[0] == density.shape[0] == 1044
     assert len(np.unique(kinds.reshape(-1, 4), axis=0)) > 10

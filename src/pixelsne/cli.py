@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from pixelsne import __version__
-from pixelsne.choices import ASPECTS, COLORED_AS, METRICS, PRESETS, REPULSIONS, SEARCHES
+from pixelsne.choices import ASPECTS, COLORED_AS, METRICS, PRESETS, REPULSIONS, SCALES, SEARCHES
 from pixelsne.commands.interrupts import Signals, Stopped, listening
 
 
@@ -126,6 +126,7 @@ fitting = options(
     click.option("--resolution", type=Resolution(), help="Side in pixels, or both.  [default: 1024]"),
     click.option("--perplexity", type=Numbers(), help="Neighbors a point feels; or several.  [default: 30]"),
     METRIC,
+    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Division of columns by their standard deviations; auto: where a table's named columns differ widely."),
     click.option("--pca", "n_pca", type=Components(), help="Principal components to keep: auto, a number, or 0 for all columns.  [default: auto]"),
     SEED,
     JOBS,
@@ -146,7 +147,7 @@ fitting = options(
 drawing = options(
     click.option("--title", default="", help="Above the picture."),
     click.option("--dark", is_flag=True, help="On a dark ground."),
-    click.option("--scale", type=click.IntRange(1, 16), default=1, show_default=True, help="Pixels of the picture for one of the map."),
+    click.option("--magnify", type=click.IntRange(1, 16), default=1, show_default=True, help="Pixels of the picture for one of the map."),
     click.option("--point-size", type=click.IntRange(1, 11), help="Pixels of the map across; else by their number."),
     click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="What the color column holds."),
 )  # fmt: skip

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from pixelsne import __version__
-from pixelsne.choices import STARTS
+from pixelsne.choices import SCALES, STARTS
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.paths import check_disk, check_paths
@@ -25,13 +25,14 @@ from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.paths import file_identity, target_of
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import NUMBERED, CheckRoom, Source, Wanted
 from pixelsne.files.write_embedding import Map, about_map, write_map
 from pixelsne.memory import check_memory
 from pixelsne.neighborhoods import Neighborhoods, sample_rows
 from pixelsne.pipeline import Run
 from pixelsne.plot import Look
-from pixelsne.settings import FEWEST_ROWS, settings_of, too_few
+from pixelsne.settings import FEWEST_ROWS, SCALED_METRICS, settings_of, too_few
+from pixelsne.unlike_columns import describe_widths
 
 Given = dict[str, Any]
 
@@ -103,6 +104,8 @@ def run(given: Given, signals: Signals) -> int:
 
 def make_model(given: Given) -> PixelSNE:
     chosen = {name: given[name] for name in PARAMETERS if given[name] is not None}
+    if given["scale"] in SCALES:
+        chosen["scale"] = given["scale"]
     if given["n_pca"] is not None:
         chosen["n_pca"] = given["n_pca"] or None  # 0: never
     if given["init"] is not None:
@@ -123,7 +126,17 @@ def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
     if given.get("picture"):
         check_colors(label_of(given, source), given["label"] or "", given["color_as"])
     talk.say(summary_of(source))
+    if given["scale"] == "auto" and not given["preset"]:
+        scale_table(model, source, talk)
     return source
+
+
+def scale_table(model: PixelSNE, source: Source, talk: Talk) -> None:
+    """Scale the columns of a table with names, if these are of unlike units."""
+    has_names = source.columns and source.columns[0] != NUMBERED.format(0)
+    if has_names and model.metric in SCALED_METRICS and (widths := describe_widths(source.values, source.columns)):
+        model.set_params(scale="standard")
+        talk.say(f"columns are scaled, since they deviate by very different amounts ({widths}); --scale none does not")
 
 
 def summary_of(source: Source) -> str:

@@ -17,7 +17,7 @@ from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import Source, Wanted
 from pixelsne.files.write_embedding import Map
 from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
-from pixelsne.settings import settings_of
+from pixelsne.settings import SCALED_METRICS, settings_of
 from pixelsne.watched import finish
 
 COUNTS = (1, 3, 5, 10, 20, 30)
@@ -25,7 +25,7 @@ EXACT_UP_TO = 20_000
 ROWS_SAMPLED = 10_000  # above
 
 # Of a map's settings, those that tell what its affinities were.
-OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "n_pca", "duplicates", "random_state")
+OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "scale", "n_pca", "duplicates", "random_state")
 
 Given = dict[str, Any]
 
@@ -85,6 +85,8 @@ def model_of(given: Given, one: Map) -> PixelSNE:
     told = one.about.get("settings", {})
     settings = {name: told[name] for name in OF_AFFINITIES if name in told}
     settings |= {name: given[name] for name in ("perplexity", "metric") if given[name] is not None}
+    if settings.get("metric", "euclidean") not in SCALED_METRICS:
+        settings.pop("scale", None)
     if settings.get("metric") == "affinities":
         raise ValueError("a map of affinities cannot be scored: its rows tell of no distances")
     return PixelSNE(**settings, n_jobs=given["jobs"])

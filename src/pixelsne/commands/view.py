@@ -6,19 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from pixelsne.commands.embed import Given, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.paths import check_paths
 from pixelsne.commands.plot import asked_column
 from pixelsne.commands.talk import Talk
-from pixelsne.estimator import PixelSNE
 from pixelsne.files.read_map import read_map
-from pixelsne.files.source import Source
-from pixelsne.files.write_embedding import Map
 from pixelsne.settings import settings_of
-from pixelsne.viewer import make_server, open_page, snapshots_of, written
+from pixelsne.viewer import current_map, make_server, open_page, snapshots_of, written
 from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
@@ -95,14 +91,4 @@ def live_server(given: Given, talk: Talk) -> "Server":
         finish,
         lambda words: talk.tell(f"the run failed: {words}"),
     )
-    return serve(given, page, live, lambda: current_map(model, source, live, settings.resolution))
-
-
-def current_map(model: PixelSNE, source: Source, live: LiveRun, resolution: tuple[int, int]) -> Map:
-    """The finished one, or what the pages see."""
-    if hasattr(model, "embedding_"):
-        return Map(model.embedding_, resolution, source.others)
-    places = live.places()
-    if places is None:
-        raise ValueError("there is no map yet")
-    return Map(places * np.array(resolution, dtype=np.float32), resolution, source.others)
+    return serve(given, page, live, lambda: current_map(model, live, settings.resolution, source.others))
