@@ -104,7 +104,7 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
         with Clock() as clock:
             run, parts = follow(array, client, workers)
         made = run.map()
-        shares = client.gather([client.submit(describe, share) for share in run.shards.shares])
+        graphs = client.gather([client.submit(describe, share) for share in run.shards.graphs])
         positions = made.positions.compute()
         most = max(client.run(highest_memory).values())
         lattice = client.submit(describe_field, run.shards.field()).result()
@@ -114,13 +114,13 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
         **run.timings,
         **parts,
         "peak memory of a worker, GB": most,
-        "largest shard / mean": max(share[0] for share in shares) * workers / len(points),
-        "halo / own": sum(share[1] for share in shares) / len(points),
+        "largest shard / mean": max(share[0] for share in graphs) * workers / len(points),
+        "halo / own": sum(share[1] for share in graphs) / len(points),
         "lattice": lattice,
         "iterations": made.iterations,
-        "edges a point": sum(share[3] for share in shares) / len(points),
-        "edges within a shard": sum(share[2] for share in shares) / sum(share[3] for share in shares),
-        "given, MB": sum(share[4] for share in shares) * 4 / MEGABYTE / workers,
+        "edges a point": sum(share[3] for share in graphs) / len(points),
+        "edges within a shard": sum(share[2] for share in graphs) / sum(share[3] for share in graphs),
+        "given, MB": sum(share[4] for share in graphs) * 4 / MEGABYTE / workers,
         **judged,
     }
 
@@ -141,7 +141,7 @@ def describe(share: Any) -> tuple[int, int, int, int, int]:
     """Points, halo, edges within, all edges, points given to others."""
     own = len(share.rows.rows)
     within = int(np.count_nonzero(share.rows.columns < own))
-    return own, len(share.rows.halo_rows), within, len(share.rows.columns), len(share.given.rows)
+    return own, len(share.rows.halo_rows), within, len(share.rows.columns), len(share.exported.rows)
 
 
 def describe_field(field: Any) -> str:

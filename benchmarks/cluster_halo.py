@@ -29,10 +29,10 @@ def describe(points: Any, indices: Any, shards: int) -> dict[str, Any]:
     visited = cells.owners[nearest_cells(points, cells)].astype(np.int16)
     owners = visited[:, 0]
     owners_of_neighbors = owners[indices]
-    given, halo, adjoining = np.zeros(len(points), dtype=bool), 0, 0
+    exported, halo, adjoining = np.zeros(len(points), dtype=bool), 0, 0
     for shard in range(shards):
         needed = needed_by(shard, owners, indices, owners_of_neighbors)
-        given |= needed
+        exported |= needed
         halo += int(np.count_nonzero(needed))
         adjoining += len(np.unique(owners[needed]))
     visits = 1 + np.count_nonzero(np.diff(np.sort(visited, axis=1), axis=1), axis=1)
@@ -41,8 +41,8 @@ def describe(points: Any, indices: Any, shards: int) -> dict[str, Any]:
         "largest / mean": float(np.bincount(owners, minlength=shards).max() * shards / len(points)),
         "shards a point is sent to": float(visits.mean()),
         "edges within a shard": float((owners_of_neighbors == owners[:, None]).mean()),
-        "neighbors among the visitors": share_found(owners, visited, indices),
-        "points given / all": float(given.mean()),
+        "neighbors among the ghosts": share_found(owners, visited, indices),
+        "points exported / all": float(exported.mean()),
         "halo / own": halo / len(points),
         "adjoining shards": adjoining / shards,
     }

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from measure import RESULTS, Rows, table
-from pixelsne.distributed.crew import FAN_IN
 from pixelsne.distributed.memory import Load, worker_bytes
+from pixelsne.distributed.task_runner import FAN_IN
 from pixelsne.neighbors import usual_probes
 from pixelsne.repulsion import MOST_NODES
 

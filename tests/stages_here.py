@@ -13,7 +13,7 @@ PLAN = descent.Plan(4000, 2048, 5.0)
 
 
 class Here:
-    """A crew whose tasks are done when they are submitted."""
+    """A runner whose tasks are done when they are submitted."""
 
     def __init__(self, count):
         self.shards = count
@@ -34,14 +34,14 @@ class Here:
     def wait(self, futures):
         pass
 
-    def find_homes(self):
+    def assign_workers(self):
         pass
 
     def run(self, _function):
         """What a client does on all workers: there are none."""
         return {}
 
-    def take_fewer(self, count):
+    def limit_shards(self, count):
         self.shards = min(self.shards, count)
 
     def join(self, _name, function, parts):
@@ -52,31 +52,31 @@ def settings_of(**changes):
     return check_settings(PixelSNE(**changes).get_params(deep=False), 0)
 
 
-def settle(values, count, k=30):
-    crew, parts = Here(count), np.array_split(values, 3)
+def collect(values, count, k=30):
+    runner, parts = Here(count), np.array_split(values, 3)
     first = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
-    cells = shards.make_cells(shards.draw_samples(crew, parts, len(values), 0), count, 0)
-    sending = shards.Sending(crew, parts, first)
-    return sending.settle(cells, sending.route(cells), k)
+    cells = shards.make_cells(shards.draw_samples(runner, parts, len(values), 0), count, 0)
+    router = shards.PointRouter(runner, parts, first)
+    return router.collect(cells, router.route(cells), k)
 
 
 def prepare(values, count, k=30):
-    residents = settle(values, count, k)
-    crew, settings = Here(len(residents)), settings_of(perplexity=10)
-    axes = find_axes(crew, np.array_split(values, 3), [values], "pca")
-    searched, rows = affinities.distribute_affinities(crew, residents, axes, k, len(values), settings)
-    given, sources = halo.link(crew, rows)
-    shares = crew.each("halo", descent.make_share, rows, given, sources)
-    return crew, searched, shares
+    shard_points = collect(values, count, k)
+    runner, settings = Here(len(shard_points)), settings_of(perplexity=10)
+    axes = find_axes(runner, np.array_split(values, 3), [values], "pca")
+    kernels, rows = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
+    given, sources = halo.exchange_halo(runner, rows)
+    graphs = runner.each("halo", descent.make_graph, rows, given, sources)
+    return runner, kernels, graphs
 
 
-def as_matrix(shares, n):
+def as_matrix(graphs, n):
     """The shards' rows of P as one dense matrix."""
     whole = np.zeros((n, n), dtype=np.float64)
-    for share in shares:
-        columns = np.concatenate([share.rows.rows, share.rows.halo_rows])
-        lengths = np.diff(share.rows.offsets)
-        whole[np.repeat(share.rows.rows, lengths), columns[share.rows.columns]] = share.rows.values
+    for graph in graphs:
+        columns = np.concatenate([graph.rows.rows, graph.rows.halo_rows])
+        lengths = np.diff(graph.rows.offsets)
+        whole[np.repeat(graph.rows.rows, lengths), columns[graph.rows.columns]] = graph.rows.values
     return whole
 
 
@@ -88,11 +88,11 @@ def run_here(values, count, **changes):
     run = begin(partitions, Here(count), model, distributed_settings(model), None)
     for _ in run.snapshots():
         pass
-    home = result.bring_home(run.crew, run.shards, partitions.first_rows, partitions.counts)
+    home = result.gather_by_partition(run.runner, run.shards, partitions.first_rows, partitions.counts)
     return run, np.concatenate(home)
 
 
 def begin_descent(values, count):
-    crew, searched, shares = prepare(values, count)
-    stands = [descent.begin(one) for one in searched]
-    return descent.Shards(crew, shares, stands, PLAN)
+    runner, kernels, graphs = prepare(values, count)
+    states = [descent.begin(one) for one in kernels]
+    return descent.ShardedDescent(runner, graphs, states, PLAN)

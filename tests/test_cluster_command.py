@@ -22,7 +22,7 @@ class Run:
 
     def __init__(self, fail=None, checkpoint=None, blind=False):
         self.fail, self.checkpoint, self.blind = fail, checkpoint, blind
-        self.partitions, self.crew = SimpleNamespace(rows=20, columns=2, names=("a", "b")), SimpleNamespace(shards=2)
+        self.partitions, self.runner = SimpleNamespace(rows=20, columns=2, names=("a", "b")), SimpleNamespace(shards=2)
         self.iteration, self.kl, self.stopped_by, self.timings, self.folder = 0, 1.5, "max_iter", {}, None
 
     def run(self, function, *arguments):

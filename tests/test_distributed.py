@@ -16,10 +16,10 @@ from pixelsne import PixelSNE, __version__, quality
 from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, repulsion, start, start_files
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import expand
 from pixelsne.distributed.memory import Load, worker_bytes
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
 from pixelsne.files.source import Wanted
@@ -130,15 +130,15 @@ def test_data_frames(whole_client, points, undisturbed):
 
 def test_few_tasks_and_small_results(whole_client, points, monkeypatch):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS))
-    seen, gather = [], Crew.gather
+    seen, gather = [], TaskRunner.gather
 
-    def watched(crew, futures):
-        found = gather(crew, futures)
+    def watched(runner, futures):
+        found = gather(runner, futures)
         seen.extend(one.__sizeof__() for one in found)
         return found
 
-    monkeypatch.setattr(Crew, "gather", watched)
-    tasks = {snapshot.iteration: run.crew.tasks for snapshot in run.snapshots()}
+    monkeypatch.setattr(TaskRunner, "gather", watched)
+    tasks = {snapshot.iteration: run.runner.tasks for snapshot in run.snapshots()}
     assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 a worker in an iteration, and waiting for it
     assert max(seen) <= 4 * 1024 * 1024  # the lattice of pixels
 
@@ -229,8 +229,8 @@ def test_an_interrupt_keeps_the_map(whole_client, points):
 
 
 def test_an_interrupt_between_two_tasks_leaves_what_fits_together(whole_client, points, monkeypatch):
-    """While the second shard of iteration 31 is about to tell where it is."""
-    model, seen, task = PixelSNE(**SETTINGS), [], Crew.task
+    """While the second shard of iteration 31 is about to be summarized."""
+    model, seen, task = PixelSNE(**SETTINGS), [], TaskRunner.task
 
     def interrupted(self, name, *arguments, **more):
         if seen and seen[-1] == 30 and name == "tell" and more["shard"] == 1:
@@ -238,7 +238,7 @@ def test_an_interrupt_between_two_tasks_leaves_what_fits_together(whole_client, 
             raise KeyboardInterrupt
         return task(self, name, *arguments, **more)
 
-    monkeypatch.setattr(Crew, "task", interrupted)
+    monkeypatch.setattr(TaskRunner, "task", interrupted)
     made = embed(chunked(points), whole_client, model, callback=lambda one: seen.append(one.iteration))
     assert (made.stopped_by, made.iterations) == ("interrupt", 30)
     expected = embed(chunked(points), whole_client, model, callback=lambda one: one.iteration == 30)

@@ -9,19 +9,19 @@ from pixelsne.distributed.checkpoint import (
     RUN,
     VERSION,
     SharedFolder,
+    graph_file,
     identity_of,
-    load_share,
-    load_stand,
+    load_graph,
+    load_state,
     shards_of,
-    share_file,
-    stand_file,
+    state_file,
 )
 from pixelsne.distributed.entry import distributed_settings
 from pixelsne.files.archive import read_archive, write_archive
 from pixelsne.files.errors import FileError
 
 
-class Crew:
+class TaskRunner:
     """Two workers that see all the client does."""
 
     shards = 2
@@ -50,7 +50,7 @@ def kept(tmp_path):
 
 
 def progress_of(folder, **changes):
-    return SharedFolder(folder, Crew(), identity(**changes)).progress()
+    return SharedFolder(folder, TaskRunner(), identity(**changes)).progress()
 
 
 def rewrite(path, change):
@@ -118,9 +118,9 @@ def test_shards_are_not_guessed(change, kept):
 
 
 def test_files_of_shards_lack_nothing(tmp_path):
-    write_archive(share_file(str(tmp_path), 1), {}, {"rows": np.arange(3)})
+    write_archive(graph_file(str(tmp_path), 1), {}, {"rows": np.arange(3)})
     with pytest.raises(FileError, match=r"share-00001\.pixelsne: is damaged: it has no array offsets"):
-        load_share(str(tmp_path), 1)
-    write_archive(stand_file(str(tmp_path), 25, 1), {}, {})
+        load_graph(str(tmp_path), 1)
+    write_archive(state_file(str(tmp_path), 25, 1), {}, {})
     with pytest.raises(FileError, match="it has no array positions"):
-        load_stand(str(tmp_path), 25, 1)
+        load_state(str(tmp_path), 25, 1)

@@ -1,4 +1,4 @@
-"""What the core does for a cluster, in shares, against what it does at once."""
+"""What the core does for a cluster, in graphs, against what it does at once."""
 
 import numpy as np
 import pytest
@@ -15,15 +15,15 @@ class TestCoreInShares:
         assert not field.lattice()[4]  # no tree took its place
         lattice = _core.choose_lattice(_core.bounds(positions, 1), len(positions), 2048)
         parts = np.array_split(positions, [1000, 1001, 4500])
-        shares = [_core.FieldShare(part, lattice, 1) for part in parts]
+        graphs = [_core.FieldShare(part, lattice, 1) for part in parts]
         total = np.zeros((lattice[4], lattice[3]), dtype=np.float32)
-        for share in shares:
+        for share in graphs:
             nodes = np.empty_like(total)
             share.deposit(nodes, 2)
             total += nodes
         found = _core.FieldConvolution().apply(total, lattice, len(positions), 2)
         pushes, sums = [np.empty_like(part) for part in parts], 0.0
-        for share, part in zip(shares, pushes, strict=True):
+        for share, part in zip(graphs, pushes, strict=True):
             sums += share.read(total, part, 2)
         assert found == pytest.approx(normalizer, rel=1e-5)
         assert sums - len(positions) == pytest.approx(found, rel=1e-5)  # the sum of what is read is known before

@@ -14,14 +14,14 @@ from stages_here import Here, as_matrix, begin_descent
 class TestDescent:
     def whole(self, moving, n=4000):
         parts = [
-            result.send_home(share, stand, moving.news, [0])[0]
-            for share, stand in zip(moving.shares, moving.stands, strict=True)
+            result.split_by_partition(graph, state, moving.summaries, [0])[0]
+            for graph, state in zip(moving.graphs, moving.states, strict=True)
         ]
-        return result.come_home(parts, 0, n)
+        return result.assemble_partition(parts, 0, n)
 
     def cost(self, moving):
-        pairs = zip(moving.shares, moving.stands, strict=True)
-        looks = [descent.look(share, stand, moving.news, 1) for share, stand in pairs]
+        pairs = zip(moving.graphs, moving.states, strict=True)
+        looks = [descent.look(graph, state, moving.summaries, 1) for graph, state in pairs]
         mass = sum(one.mass for one in looks)
         return sum(one.logarithms for one in looks) + mass * np.log(moving.field().normalizer)
 
@@ -51,7 +51,7 @@ class TestDescent:
     def test_an_iteration_is_the_local_one(self, groups, count):
         moving = begin_descent(groups, count)
         before = self.whole(moving)
-        whole = as_matrix(moving.shares, len(groups))
+        whole = as_matrix(moving.graphs, len(groups))
         pace = Pace("early", 12.0, 0.8, 300.0)
         for _ in range(3):
             moving.step(pace)
@@ -82,8 +82,8 @@ class TestDescent:
                     moving.step(Pace("late", exaggeration, 0.8, rate))
             field = moving.field()
             looks = [
-                descent.look(share, stand, moving.news, 1)
-                for share, stand in zip(moving.shares, moving.stands, strict=True)
+                descent.look(graph, state, moving.summaries, 1)
+                for graph, state in zip(moving.graphs, moving.states, strict=True)
             ]
             costs.append(
                 sum(one.logarithms for one in looks) + sum(one.mass for one in looks) * np.log(field.normalizer)
@@ -93,13 +93,15 @@ class TestDescent:
     def test_sixteen_bits_of_the_halo_are_enough(self, groups, monkeypatch):
         """The same run with coordinates that travel as they are."""
 
-        def copy_to(coded, chosen, center, to, _threads):
-            to[:] = coded.numbers[chosen] - center
+        def copy_to(encoded, chosen, center, to, _threads):
+            to[:] = encoded.numbers[chosen] - center
 
         costs = []
         for exact in (False, True):
             if exact:
-                monkeypatch.setattr(descent, "encode", lambda positions, chosen, _: halo.Coded((), positions[chosen]))
+                monkeypatch.setattr(
+                    descent, "encode", lambda positions, chosen, _: halo.EncodedPositions((), positions[chosen])
+                )
                 monkeypatch.setattr(descent, "decode", copy_to)
             moving = begin_descent(groups, 3)
             for exaggeration, rate in ((12.0, 300.0), (1.0, 2000.0)):
@@ -109,6 +111,8 @@ class TestDescent:
         assert costs[0] == pytest.approx(costs[1], rel=0.005)
 
     def test_an_exploded_map_is_told(self):
-        news = descent.News(2, (0.0, 0.0), (0.0, 0.0, np.inf, 1.0), halo.Coded((), np.empty((0, 2), np.uint16)))
+        summaries = descent.ShardSummary(
+            2, (0.0, 0.0), (0.0, 0.0, np.inf, 1.0), halo.EncodedPositions((), np.empty((0, 2), np.uint16))
+        )
         with pytest.raises(FloatingPointError, match="exploded"):
-            descent.bounds_of([news])
+            descent.bounds_of([summaries])

@@ -17,15 +17,15 @@ from pixelsne import PixelSNE
 from pixelsne.choices import CORE_METRICS
 from pixelsne.cli import main
 from pixelsne.distributed.checkpoint import has_run
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.entry import begin, distributed_settings, start_files
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import Wanted
 
 
 class Workers:
-    """All that a crew asks of a client about where tasks go."""
+    """All that a runner asks of a client about where tasks go."""
 
     def __init__(self, *names):
         self.names, self.wishes = list(names), []
@@ -46,34 +46,34 @@ def test_errors_about_files_travel_from_workers():
 
 def test_shards_left_out_keep_no_worker_busy():
     client = Workers("a", "b", "c", "d")
-    crew = Crew(client, 4)
-    crew.take_fewer(2)
+    runner = TaskRunner(client, 4)
+    runner.limit_shards(2)
     client.names.remove("a")
-    crew.find_homes()
-    crew.each("tell", print, [1, 2])
+    runner.assign_workers()
+    runner.each("tell", print, [1, 2])
     assert client.wishes == [["c"], ["b"]]  # not both at b, while c and d have nothing to do
 
 
 def test_one_shard_of_many_workers_stays_where_it_is():
     client = Workers("a", "b")
-    crew = Crew(client, 2)
-    crew.take_fewer(1)
-    crew.each("tell", print, [1])
+    runner = TaskRunner(client, 2)
+    runner.limit_shards(1)
+    runner.each("tell", print, [1])
     client.names.remove("a")
-    crew.find_homes()
-    crew.each("tell", print, [1])  # no wish: after its death the task would wait for this worker
+    runner.assign_workers()
+    runner.each("tell", print, [1])  # no wish: after its death the task would wait for this worker
     assert client.wishes == [["a"], None]
 
 
 def test_a_cluster_without_workers_is_told_what_to_do():
     with pytest.raises(RuntimeError, match=r"no workers: start some, as by `dask worker .*wait_for_workers"):
-        Crew(Workers(), 0)
+        TaskRunner(Workers(), 0)
 
 
 @pytest.mark.parametrize(("rows", "words"), [(0, "X has 0 rows"), (1, "X has 1 row")])
 def test_a_map_needs_two_rows(rows, words):
     with pytest.raises(ValueError, match=f"{words}; a map needs at least 2"):
-        begin(Partitions([], [rows], 3, 12), Crew(Workers("a"), 1), PixelSNE(), None, None)
+        begin(Partitions([], [rows], 3, 12), TaskRunner(Workers("a"), 1), PixelSNE(), None, None)
 
 
 @pytest.mark.parametrize(("start", "words"), [(PixelSNE(), "a fitted model"), (np.zeros((9, 2)), "an array")])
@@ -134,7 +134,7 @@ def test_ctrl_c_at_a_terminal_keeps_the_run(parts):
     )
     try:
         until = time.monotonic() + 240
-        while not list(parts.glob("run/stand-0000[1-9]*")):
+        while not list(parts.glob("run/state-0000[1-9]*")):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
             time.sleep(0.05)

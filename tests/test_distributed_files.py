@@ -1,4 +1,4 @@
-"""What workers read and write: shares and stands of a checkpoint, points, maps."""
+"""What workers read and write: graphs and states of a checkpoint, points, maps."""
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +18,18 @@ class TestFiles:
 
     def test_shares_and_stands_come_back(self, groups, tmp_path):
         moving = begin_descent(groups, 2)
-        for shard, (share, stand) in enumerate(zip(moving.shares, moving.stands, strict=True)):
-            assert checkpoint.save_share(share, str(tmp_path)) == shard
-            assert checkpoint.save_stand(stand, str(tmp_path), 7, shard) == shard
-            again = checkpoint.load_share(str(tmp_path), shard)
+        for shard, (share, state) in enumerate(zip(moving.graphs, moving.states, strict=True)):
+            assert checkpoint.save_graph(share, str(tmp_path)) == shard
+            assert checkpoint.save_state(state, str(tmp_path), 7, shard) == shard
+            again = checkpoint.load_graph(str(tmp_path), shard)
             assert again.rows.shard == shard
             for name in checkpoint.ROW_PARTS:
                 assert np.array_equal(getattr(again.rows, name), getattr(share.rows, name))
-            assert np.array_equal(again.given.places, share.given.places)
+            assert np.array_equal(again.exported.indices, share.exported.indices)
             assert all(np.array_equal(a, b) for a, b in zip(again.sources, share.sources, strict=True))
-            stood = checkpoint.load_stand(str(tmp_path), 7, shard)
-            for name in checkpoint.STAND_PARTS:
-                assert np.array_equal(getattr(stood, name), getattr(stand, name))
+            stood = checkpoint.load_state(str(tmp_path), 7, shard)
+            for name in checkpoint.STATE_PARTS:
+                assert np.array_equal(getattr(stood, name), getattr(state, name))
 
     def test_a_file_is_a_block_and_its_map_a_file(self, tmp_path, random):
         values = random.normal(size=(20, 3)).astype(np.float32)

@@ -8,9 +8,9 @@ from distributed import Client
 
 from pixelsne import PixelSNE
 from pixelsne.distributed import embed, start
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.entry import partitions_of
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
+from pixelsne.distributed.task_runner import TaskRunner
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -56,7 +56,7 @@ def blocks_of(partitions, client):
 def test_rows_that_nobody_declared_are_counted(client, values, columns):
     known = da.from_array(values, chunks=(50, columns))
     array = known[known[:, 0] > 0]
-    partitions = partitions_of(array, Crew(client, 2))
+    partitions = partitions_of(array, TaskRunner(client, 2))
     expected = values[values[:, 0] > 0]
     assert partitions.rows == len(expected)
     assert partitions.columns == 6
@@ -67,7 +67,7 @@ def test_rows_that_nobody_declared_are_counted(client, values, columns):
 def test_a_data_frame_is_read_once(client, values):
     frames, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     frame = frames.from_pandas(pd.DataFrame(values), chunksize=60, sort=False)
-    partitions = partitions_of(frame, Crew(client, 2))
+    partitions = partitions_of(frame, TaskRunner(client, 2))
     assert partitions.counts == [60, 60, 60, 20]
     assert np.array_equal(np.concatenate(blocks_of(partitions, client)), values)
 
@@ -75,10 +75,10 @@ def test_a_data_frame_is_read_once(client, values):
 def test_a_run_with_merged_shards_continues_from_its_checkpoint(client, tmp_path):
     equal, model = da.ones((800, 3), chunks=(400, -1)), PixelSNE(max_iter=30, perplexity=5, random_state=0)
     run = start(equal, client, model, checkpoint=tmp_path)
-    assert run.crew.shards == 2
+    assert run.runner.shards == 2
     iterations = [snapshot.iteration for snapshot in run.snapshots()]
     assert iterations[-1] == 30
-    assert run.crew.shards == 1
+    assert run.runner.shards == 1
     again = start(equal, client, model, checkpoint=tmp_path)
     expected = list(range(ITERATIONS_BETWEEN_CHECKPOINTS + 1, 31))
     assert [snapshot.iteration for snapshot in again.snapshots()] == expected

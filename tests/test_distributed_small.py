@@ -8,7 +8,7 @@ from pixelsne.distributed import descent, repulsion
 from pixelsne.distributed.shards import Cells, merge_small, renumber
 from pixelsne.reduce import standardize
 from pixelsne.schedule import Pace
-from stages_here import begin_descent, run_here, settle
+from stages_here import begin_descent, collect, run_here
 
 
 def local_kl(values, **changes):
@@ -34,7 +34,7 @@ def test_many_equal_rows_have_the_local_kl():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(60, 10)).astype(np.float32)[rng.integers(0, 60, 2500)]
     run, _ = run_here(values, 2)
-    assert run.crew.shards == 2
+    assert run.runner.shards == 2
     assert run.kl == pytest.approx(local_kl(values), rel=0.1)
 
 
@@ -51,12 +51,12 @@ def nearly_equal_rows(kind, rng):
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "one far away", "rounding"])
 def test_every_shard_sees_enough_points(random, kind):
     values = standardize(nearly_equal_rows(kind, random))
-    residents = settle(values, 4, k=90)
-    assert 1 <= len(residents) <= 4
-    for one in residents:
+    shard_points = collect(values, 4, k=90)
+    assert 1 <= len(shard_points) <= 4
+    for one in shard_points:
         assert one.own > 0
         assert len(one.rows) >= 900
-    rows = np.concatenate([one.rows[: one.own] for one in residents])
+    rows = np.concatenate([one.rows[: one.own] for one in shard_points])
     assert np.array_equal(np.sort(rows), np.arange(3000))
 
 
@@ -76,7 +76,7 @@ def test_nearly_equal_rows_have_a_map(random, kind):
         ([3, 50], [8, 60], [0, 0]),
         ([20, 20, 20, 20], [20, 20, 20, 20], [0, 0, 0, 0]),
         ([30, 30, 30, 30], [30, 30, 30, 30], [0, 0, 1, 1]),
-        ([0, 50, 60], [70, 60, 60], [0, 0, 1]),  # sees enough, but has no points
+        ([0, 50, 60], [70, 60, 60], [0, 0, 1]),  # has enough ghosts, but owns no points
         ([3, 4], [3, 4], [0, 0]),
     ],
 )
@@ -95,24 +95,24 @@ def test_gathered_positions_are_pushed_as_on_one_machine(groups, count):
     moving.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
     for _ in range(20):
         moving.step(Pace("late", 12.0, 0.8, 300.0))
-    positions = np.concatenate([descent.centered(stand, moving.news) for stand in moving.stands])
+    positions = np.concatenate([descent.centered(state, moving.summaries) for state in moving.states])
     expected = np.empty_like(positions)
     normalizer = _core.FieldRepulsion().pixel_field(positions, 2048, expected, 1)
     acting = moving.field()
     assert acting.normalizer == normalizer
-    found = [acting.of_shard(shard, moving.news) for shard in range(len(moving.stands))]
+    found = [acting.of_shard(shard, moving.summaries) for shard in range(len(moving.states))]
     assert np.array_equal(np.concatenate(found), expected)
-    overview, _ = moving.look(1, exactly=True)
-    assert overview.normalizer == pytest.approx(_core.exact_repulsion(positions, expected, 1), rel=1e-6)
+    whole, _ = moving.look(1, exactly=True)
+    assert whole.normalizer == pytest.approx(_core.exact_repulsion(positions, expected, 1), rel=1e-6)
 
 
 def test_tasks_do_not_change_what_others_got(groups):
     """A task that is computed again must find its arguments as they were."""
     moving = begin_descent(groups, 2)
     moving.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
-    news, stand, share = moving.news, moving.stands[0], moving.shares[0]
+    summaries, state, graph = moving.summaries, moving.states[0], moving.graphs[0]
     acting = moving.field()
-    deposited = descent.deposit(share, stand, news, moving.plan)
+    deposited = descent.deposit(graph, state, summaries, moving.plan)
     before = deposited.copy()
-    descent.advance(share, stand, news, acting, moving.plan, Pace("late", 12.0, 0.8, 300.0))
+    descent.move_shard(graph, state, summaries, acting, moving.plan, Pace("late", 12.0, 0.8, 300.0))
     assert np.array_equal(deposited, before)

@@ -8,7 +8,7 @@ from pixelsne.affinities import joint_affinities
 from pixelsne.distributed import affinities, halo, reduce, shards, sized
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import fit_reduction
-from stages_here import Here, as_matrix, prepare, settings_of, settle
+from stages_here import Here, as_matrix, collect, prepare, settings_of
 
 
 def blocks_of(values, count):
@@ -73,10 +73,10 @@ class TestReduce:
 class TestPartition:
     @pytest.mark.parametrize("count", [1, 2, 3, 5])
     def test_every_point_lives_in_one_shard(self, groups, count):
-        residents = settle(groups, count)
-        rows = np.concatenate([one.rows[: one.own] for one in residents])
+        shard_points = collect(groups, count)
+        rows = np.concatenate([one.rows[: one.own] for one in shard_points])
         assert np.array_equal(np.sort(rows), np.arange(len(groups)))
-        for one in residents:
+        for one in shard_points:
             assert np.array_equal(one.points, groups[one.rows])
             assert (one.owners[: one.own] == one.shard).all()
             assert (one.owners[one.own :] != one.shard).all()
@@ -85,7 +85,7 @@ class TestPartition:
     def test_visitors_are_the_neighbors_of_the_border(self, groups):
         truth = find_neighbors(groups, 10, "exact", 0, 2).indices
         found = []
-        for one in settle(groups, 2):
+        for one in collect(groups, 2):
             there = set(one.rows.tolist())
             found += [len(there & set(truth[row].tolist())) for row in one.rows[: one.own]]
         assert np.mean(found) / 10 > 0.99
@@ -94,14 +94,14 @@ class TestPartition:
 class TestAffinities:
     @pytest.mark.parametrize("count", [1, 3])
     def test_rows_of_shards_are_the_symmetric_matrix(self, groups, count):
-        _, searched, shares = prepare(groups, count)
-        whole = as_matrix(shares, len(groups))
+        _, kernels, graphs = prepare(groups, count)
+        whole = as_matrix(graphs, len(groups))
         assert whole.sum() == pytest.approx(1.0, rel=1e-4)
         assert np.allclose(whole, whole.T, rtol=1e-5)
         # The same neighbors and kernels, put together by the core.
         indices = np.empty((len(groups), 30), dtype=np.int32)
         values = np.empty((len(groups), 30), dtype=np.float32)
-        for one in searched:
+        for one in kernels:
             indices[one.rows[: one.own]], values[one.rows[: one.own]] = one.rows[one.indices], one.values
         offsets, columns, expected = _core.joint_affinities(indices, values, _core.ProgressToken(), 1)
         rows = np.repeat(np.arange(len(groups)), np.diff(offsets))
@@ -109,11 +109,11 @@ class TestAffinities:
         assert np.count_nonzero(whole) <= len(columns)
 
     def test_neighbors_are_nearly_those_of_one_machine(self, groups):
-        _, searched, _ = prepare(groups, 3)
+        _, kernels, _ = prepare(groups, 3)
         truth = find_neighbors(groups, 30, "exact", 0, 2).indices
         shared = [
             len(set(one) & set(truth[row]))
-            for part in searched
+            for part in kernels
             for row, one in zip(part.rows[: part.own], part.rows[part.indices], strict=True)
         ]
         assert np.mean(shared) / 30 > 0.97
@@ -121,31 +121,31 @@ class TestAffinities:
 
 class TestHalo:
     def test_every_shard_finds_its_halo_in_what_others_give(self, groups):
-        _, _, shares = prepare(groups, 3)
-        for share in shares:
-            found = [other.given.rows[places] for other, places in zip(shares, share.sources, strict=True)]
+        _, _, graphs = prepare(groups, 3)
+        for share in graphs:
+            found = [other.exported.rows[places] for other, places in zip(graphs, share.sources, strict=True)]
             assert np.array_equal(np.concatenate(found), share.rows.halo_rows)
-            assert np.array_equal(share.rows.rows[share.given.places], share.given.rows)
+            assert np.array_equal(share.rows.rows[share.exported.indices], share.exported.rows)
 
     def test_coordinates_travel_within_half_a_step(self, random):
         positions = random.normal(0, 50, (20_000, 2)).astype(np.float32)
         chosen = random.permutation(20_000)[:15_000].astype(np.int32)
-        coded = halo.encode(positions, chosen, 2)
-        step = np.array(coded.coding[2:])
-        assert coded.numbers.dtype == np.uint16
-        assert np.allclose(coded.coding[:2], positions[chosen].min(axis=0))
+        encoded = halo.encode(positions, chosen, 2)
+        step = np.array(encoded.coding[2:])
+        assert encoded.numbers.dtype == np.uint16
+        assert np.allclose(encoded.coding[:2], positions[chosen].min(axis=0))
         assert np.allclose(step, np.ptp(positions[chosen], axis=0) / 65_535, rtol=1e-6)
         found = np.empty((15_000, 2), dtype=np.float32)
-        halo.decode(coded, np.arange(15_000, dtype=np.int32), (0.0, 0.0), found, 2)
+        halo.decode(encoded, np.arange(15_000, dtype=np.int32), (0.0, 0.0), found, 2)
         assert (np.abs(found - positions[chosen]) <= 0.51 * step).all()
 
     def test_some_of_what_travels_is_taken_and_centered(self, random):
         positions = random.normal(0, 50, (500, 2)).astype(np.float32)
-        coded, chosen = halo.encode(positions, np.arange(500, dtype=np.int32), 1), np.array([7, 3, 3], dtype=np.int32)
+        encoded, chosen = halo.encode(positions, np.arange(500, dtype=np.int32), 1), np.array([7, 3, 3], dtype=np.int32)
         found = np.empty((3, 2), dtype=np.float32)
-        halo.decode(coded, chosen, (10.0, -2.0), found, 1)
-        low, step = np.array(coded.coding[:2]), np.array(coded.coding[2:])
-        assert np.allclose(found, low + step * coded.numbers[chosen] - [10.0, -2.0], atol=1e-5)
+        halo.decode(encoded, chosen, (10.0, -2.0), found, 1)
+        low, step = np.array(encoded.coding[:2]), np.array(encoded.coding[2:])
+        assert np.allclose(found, low + step * encoded.numbers[chosen] - [10.0, -2.0], atol=1e-5)
 
     @pytest.mark.parametrize("chosen", [0, 3])
     def test_none_and_equal_ones(self, chosen):
@@ -171,18 +171,18 @@ def test_results_tell_their_size():
 
 
 def test_neighbors_of_a_shard_are_never_the_point_itself(groups):
-    _, searched, _ = prepare(groups, 2)
-    for one in searched:
+    _, kernels, _ = prepare(groups, 2)
+    for one in kernels:
         assert not (one.indices == np.arange(one.own)[:, None]).any()
 
 
 def test_joint_affinities_agree_on_what_is_local(clusters):
     """One shard is the local run."""
-    crew = Here(1)
-    sending, cells = shards.Sending(crew, [clusters], [0]), shards.make_cells([clusters], 1, 0)
-    residents = sending.settle(cells, sending.route(cells), 30)
+    runner = Here(1)
+    router, cells = shards.PointRouter(runner, [clusters], [0]), shards.make_cells([clusters], 1, 0)
+    shard_points = router.collect(cells, router.route(cells), 30)
     settings = settings_of(perplexity=10, init="random")
-    _, (rows,) = affinities.distribute_affinities(crew, residents, None, 30, len(clusters), settings)
+    _, (rows,) = affinities.distribute_affinities(runner, shard_points, None, 30, len(clusters), settings)
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)
     assert np.array_equal(rows.offsets, local.offsets)
     assert np.array_equal(rows.columns, local.columns)

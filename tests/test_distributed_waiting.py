@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 
 from pixelsne import PixelSNE
 from pixelsne.distributed import embed, waiting
-from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.task_runner import TaskRunner
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -85,11 +85,11 @@ def test_waiting_without_an_end(cluster):
 
 def test_homes_stay_while_all_workers_are_away():
     client = Cluster(["a", "b"])
-    crew = Crew(client, 2)
+    runner = TaskRunner(client, 2)
     client.workers = []
-    crew.find_homes()  # no error: whoever waits for results tells
+    runner.assign_workers()  # no error: whoever waits for results tells
     client.workers = ["c"]
-    crew.find_homes()
+    runner.assign_workers()
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from pixelsne.commands.talk import Talk
 from pixelsne.distributed import DistributedRun, start_files
 from pixelsne.distributed.checkpoint import has_run
 from pixelsne.distributed.files import expand, is_remote, new_folder
-from pixelsne.distributed.shared import check_shared
+from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
@@ -36,7 +36,7 @@ ELSEWHERE = {
 }
 
 SECONDS_TO_CONNECT = 30
-LEAVE_INTERRUPTS = "pixelsne.distributed.leave_interrupts"
+LEAVE_INTERRUPTS = "pixelsne.distributed.ignore_interrupts"
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def check_folder(given: Given, client: Any, talk: Talk) -> None:
         return
     target = Path(given["output"]).absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
-    check_shared(client, target.parent)
+    check_shared_folder(client, target.parent)
     for folder in left_behind(target):
         talk.tell(f"{folder}: parts of a map that was not completed; delete them unless another run is writing there")
 
@@ -120,7 +120,7 @@ def start(given: Given, client: Any, model: PixelSNE, talk: Talk) -> tuple[list[
     paths = expand(given["input_path"])
     work = start_files(paths, client, model, wanted_of(given), checkpoint=given["checkpoint"])
     rows = f"{work.partitions.rows:,} rows of {work.partitions.columns:,} numbers{names_of(work.partitions.names)}"
-    talk.say(f"{len(paths)} files on {work.crew.shards} workers, {rows}")
+    talk.say(f"{len(paths)} files on {work.runner.shards} workers, {rows}")
     return paths, work
 
 
@@ -175,7 +175,7 @@ def report(given: Given, work: DistributedRun, rows: int, clock: Clock, talk: Ta
     result = {
         "pixelsne_version": __version__,
         "rows": rows,
-        "workers": work.crew.shards,
+        "workers": work.runner.shards,
         "n_pca": work.components,
         "iterations": work.iteration,
         "stopped_by": work.stopped_by,

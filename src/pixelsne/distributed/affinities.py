@@ -1,4 +1,4 @@
-"""Neighbors and affinities, shard by shard; edges between shards travel once."""
+"""Neighbors and affinities of each shard; edges between shards are sent once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import calibrate
 from pixelsne.arrays import Positions
-from pixelsne.distributed.crew import Crew, threads_here
 from pixelsne.distributed.initial_positions import Axes, start_positions
-from pixelsne.distributed.shards import Residents, take
+from pixelsne.distributed.shards import ShardPoints, take
 from pixelsne.distributed.sized import Sized, aligned
+from pixelsne.distributed.task_runner import TaskRunner, threads_here
 from pixelsne.neighbors import find_neighbors_of_first
 from pixelsne.settings import Settings
 
@@ -21,25 +21,25 @@ COLUMNS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class Edges(Sized):
-    """Kernels of one shard's points over those of another: from whom, to whom, how strong."""
+    """Edges from the points of one shard to those of another, with their kernel values."""
 
     source_rows: NDArray[np.int64]  # rows of the input, each once
     target_rows: NDArray[np.int64]
-    sources: NDArray[np.int32]  # (edges) places in source_rows
+    sources: NDArray[np.int32]  # (edges) indices into source_rows
     targets: NDArray[np.int32]
     values: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Searched(Sized):
-    """A shard's points, in an order in which near ones are close together, with their kernels."""
+class ShardKernels(Sized):
+    """The kernels of a shard's points, in an order that keeps near points close in memory."""
 
     shard: int
     own: int
-    rows: NDArray[np.int64]  # (own + visitors) of the input
-    owners: NDArray[np.int32]  # (own + visitors)
+    rows: NDArray[np.int64]  # (own + ghosts) of the input
+    owners: NDArray[np.int32]  # (own + ghosts)
     start: Positions  # (own, 2)
-    indices: NDArray[np.int32]  # (own, k) among own points and visitors
+    indices: NDArray[np.int32]  # (own, k) among own points and ghosts
     values: NDArray[np.float32]  # (own, k)
 
 
@@ -56,114 +56,118 @@ class Rows(Sized):
     halo_owners: NDArray[np.int32]  # (halo) ascending
 
 
-def search(residents: Residents, k: int, settings: Settings, axes: Axes | None) -> Searched:
-    own = residents.own
+def search(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | None) -> ShardKernels:
+    own = shard_points.own
     if own == 0:
         raise ValueError("a shard got no points; use fewer workers for so little data")
-    if k >= len(residents.rows):
-        raise ValueError(f"a shard sees {len(residents.rows):,} points, too few for {k} neighbors; use fewer workers")
+    if k >= len(shard_points.rows):
+        raise ValueError(f"a shard has {len(shard_points.rows):,} points, too few for {k} neighbors; use fewer workers")
     threads = threads_here()
-    found = find_neighbors_of_first(residents.points, own, k, settings.seed, threads)
+    found = find_neighbors_of_first(shard_points.points, own, k, settings.seed, threads)
     values = calibrate(found, settings.perplexity, threads).values
-    # Own points were numbered anew, visitors were not.
-    order = np.arange(len(residents.rows))
+    # The search reorders the points a shard owns, not its ghosts.
+    order = np.arange(len(shard_points.rows))
     if found.order is not None:
         order[:own] = found.order
-    start = start_positions(residents.points[:own], axes, settings.seed + residents.shard)
-    return Searched(
-        residents.shard,
+    start = start_positions(shard_points.points[:own], axes, settings.seed + shard_points.shard)
+    return ShardKernels(
+        shard_points.shard,
         own,
-        residents.rows[order],
-        residents.owners[order],
+        shard_points.rows[order],
+        shard_points.owners[order],
         start[order[:own]],
         found.indices,
         values,
     )
 
 
-def numbered(places: Any, count: int) -> tuple[Any, Any]:
-    """Which of `count` there are, ascending, and the place of each among those."""
+def renumbered(indices: Any, count: int) -> tuple[Any, Any]:
+    """Return the distinct indices, ascending, and for each index its position among them. count: of all indices."""
     there = np.zeros(count, dtype=bool)
-    there[places] = True
+    there[indices] = True
     numbers = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(there), numbers[places]
+    return np.flatnonzero(there), numbers[indices]
 
 
-def outgoing(searched: Searched, shards: int) -> list[Edges]:
-    """For each other shard, the edges that end there."""
-    edges = np.flatnonzero(searched.indices.ravel() >= searched.own)
-    owners = searched.owners[searched.indices.ravel()[edges]]
-    k = searched.indices.shape[1]
+def outgoing_edges(kernels: ShardKernels, shards: int) -> list[Edges]:
+    """Return, for each other shard, the edges that end there."""
+    edges = np.flatnonzero(kernels.indices.ravel() >= kernels.own)
+    owners = kernels.owners[kernels.indices.ravel()[edges]]
+    k = kernels.indices.shape[1]
     parts = []
     for shard in range(shards):
         chosen = edges[owners == shard]
-        from_whom, sources = numbered(chosen // k, searched.own)
-        to_whom, targets = numbered(searched.indices.ravel()[chosen], len(searched.rows))
-        rows = searched.rows[from_whom], searched.rows[to_whom]
-        parts.append(Edges(*rows, sources, targets, searched.values.ravel()[chosen]))
+        source_points, sources = renumbered(chosen // k, kernels.own)
+        target_points, targets = renumbered(kernels.indices.ravel()[chosen], len(kernels.rows))
+        rows = kernels.rows[source_points], kernels.rows[target_points]
+        parts.append(Edges(*rows, sources, targets, kernels.values.ravel()[chosen]))
     return parts
 
 
 @dataclass(frozen=True)
-class Known:
-    """The points a shard has heard of: its own, its visitors, then those that only have edges to its own."""
+class KnownPoints:
+    """All points a shard knows: those it owns, its ghosts, then others with edges to points it owns."""
 
     rows: NDArray[np.int64]  # of the input
     owners: NDArray[np.int32]
 
 
-class Directory:
-    """Finds points by their rows of the input."""
+class RowIndex:
+    """Find points by their rows of the input."""
 
     def __init__(self, rows: Any, first: int) -> None:
         self._order = np.argsort(rows, kind="stable")
         self._sorted, self._first = rows[self._order], first
 
     def find(self, rows: Any) -> tuple[Any, Any]:
-        """Their numbers, from `first` on, and whether they are there at all."""
+        """Return their numbers, counted from `first`, and whether they are known."""
         if not len(self._sorted):
             return np.zeros(len(rows), dtype=np.int32), np.zeros(len(rows), dtype=bool)
-        places = np.minimum(np.searchsorted(self._sorted, rows), len(self._sorted) - 1)
-        return (self._first + self._order[places]).astype(np.int32), self._sorted[places] == rows
+        found = np.minimum(np.searchsorted(self._sorted, rows), len(self._sorted) - 1)
+        return (self._first + self._order[found]).astype(np.int32), self._sorted[found] == rows
 
 
-Arrivals = list[tuple[Any, Any, Any, Any, Any]]  # as the core wants them
+IncomingEdges = list[
+    tuple[Any, Any, Any, Any, Any]
+]  # the arguments of the core: sources, targets, and the three arrays of Edges
 
 
-def arrivals(searched: Searched, arrived: list[Edges]) -> tuple[Known, Arrivals]:
-    """The edges that come from elsewhere, with the numbers their ends have here."""
-    own = searched.own
-    here, visitors = Directory(searched.rows[:own], 0), Directory(searched.rows[own:], own)
-    rows, owners, known = [searched.rows], [searched.owners], len(searched.rows)
-    parts: Arrivals = []
-    for shard, edges in enumerate(arrived):
-        numbers, there = visitors.find(edges.source_rows)
-        strangers = edges.source_rows[~there]
-        numbers[~there] = np.arange(known, known + len(strangers))
-        rows.append(strangers)
-        owners.append(np.full(len(strangers), shard, dtype=np.int32))
-        known += len(strangers)
+def number_incoming(kernels: ShardKernels, received: list[Edges]) -> tuple[KnownPoints, IncomingEdges]:
+    """Return the edges received from other shards, with their ends numbered as in this shard."""
+    own = kernels.own
+    here, ghosts = RowIndex(kernels.rows[:own], 0), RowIndex(kernels.rows[own:], own)
+    rows, owners, known = [kernels.rows], [kernels.owners], len(kernels.rows)
+    parts: IncomingEdges = []
+    for shard, edges in enumerate(received):
+        numbers, there = ghosts.find(edges.source_rows)
+        unknown_rows = edges.source_rows[~there]
+        numbers[~there] = np.arange(known, known + len(unknown_rows))
+        rows.append(unknown_rows)
+        owners.append(np.full(len(unknown_rows), shard, dtype=np.int32))
+        known += len(unknown_rows)
         targets = here.find(edges.target_rows)[0]
         parts.append((numbers, targets, aligned(edges.sources), aligned(edges.targets), aligned(edges.values)))
-    return Known(np.concatenate(rows), np.concatenate(owners)), parts
+    return KnownPoints(np.concatenate(rows), np.concatenate(owners)), parts
 
 
-def first_met(columns: Any, count: int) -> Any:
-    """(count) where each number comes first; len(columns) for those that never come."""
+def first_occurrences(columns: Any, count: int) -> Any:
+    """Return (count) the index at which each number occurs first; len(columns) for those that never occur."""
     first = np.full(count, len(columns), dtype=np.int64)
     for end in range(len(columns), 0, -COLUMNS_AT_ONCE):
         begin = max(0, end - COLUMNS_AT_ONCE)
-        first[columns[begin:end][::-1]] = np.arange(end - 1, begin - 1, -1)  # of several, the last assignment holds
+        first[columns[begin:end][::-1]] = np.arange(
+            end - 1, begin - 1, -1
+        )  # of repeated numbers, the last assignment holds
     return first
 
 
-def number_halo(columns: Any, own: int, known: Known) -> tuple[Any, Any]:
-    """Numbers columns anew, in place: own points, then others that have an edge; returns those.
+def number_halo(columns: Any, own: int, known: KnownPoints) -> tuple[Any, Any]:
+    """Renumber columns in place: points the shard owns, then its halo; return the halo's rows and owners.
 
-    By shard, then by where they come first: rows that are near each other have neighbors in common, so their
-    positions will be close in memory.
+    The halo is ordered by shard, then by first occurrence: rows near each other share neighbors, so that the positions
+    they read are close in memory.
     """
-    first = first_met(columns, len(known.rows))
+    first = first_occurrences(columns, len(known.rows))
     others = own + np.flatnonzero(first[own:] < len(columns))
     others = others[np.lexsort((first[others], known.owners[others]))]
     numbers = np.arange(len(known.rows), dtype=np.int32)
@@ -173,31 +177,31 @@ def number_halo(columns: Any, own: int, known: Known) -> tuple[Any, Any]:
     return known.rows[others], known.owners[others]
 
 
-def assemble(searched: Searched, arrived: list[Edges], n: int) -> Rows:
-    """P = (C + C^T) / 2n, the shard's rows. `arrived`: from every shard, what ends here."""
-    known, parts = arrivals(searched, arrived)
+def assemble(kernels: ShardKernels, received: list[Edges], n: int) -> Rows:
+    """Return the shard's rows of P = (C + C^T) / 2n. received: from every shard, the edges that end here."""
+    known, parts = number_incoming(kernels, received)
     offsets, columns, values = _core.joint_affinities_of_part(
-        aligned(searched.indices),
-        aligned(searched.values),
+        aligned(kernels.indices),
+        aligned(kernels.values),
         parts,
         len(known.rows),
         n,
         _core.ProgressToken(),
         threads_here(),
     )
-    halo_rows, halo_owners = number_halo(columns, searched.own, known)
-    return Rows(searched.shard, searched.rows[: searched.own].copy(), offsets, columns, values, halo_rows, halo_owners)
+    halo_rows, halo_owners = number_halo(columns, kernels.own, known)
+    return Rows(kernels.shard, kernels.rows[: kernels.own].copy(), offsets, columns, values, halo_rows, halo_owners)
 
 
 def distribute_affinities(
-    crew: Crew, residents: list[Any], axes: Any, k: int, n: int, settings: Settings
+    runner: TaskRunner, shard_points: list[Any], axes: Any, k: int, n: int, settings: Settings
 ) -> tuple[list[Any], list[Any]]:
-    """Stages 2 to 4: where each shard's points start, and its rows of P; futures."""
-    searched = [crew.task("neighbors", search, one, k, settings, axes, shard=s) for s, one in enumerate(residents)]
-    sent = [crew.task("affinities", outgoing, one, crew.shards, shard=s) for s, one in enumerate(searched)]
-    arrived = [[crew.task("affinities", take, one, shard) for one in sent] for shard in range(crew.shards)]
+    """Run stages 2 to 4: return the kernels of each shard and its rows of P, as futures."""
+    kernels = [runner.task("neighbors", search, one, k, settings, axes, shard=s) for s, one in enumerate(shard_points)]
+    sent = [runner.task("affinities", outgoing_edges, one, runner.shards, shard=s) for s, one in enumerate(kernels)]
+    received = [[runner.task("affinities", take, one, shard) for one in sent] for shard in range(runner.shards)]
     rows = [
-        crew.task("affinities", assemble, one, edges, n, shard=s)
-        for s, (one, edges) in enumerate(zip(searched, arrived, strict=True))
+        runner.task("affinities", assemble, one, edges, n, shard=s)
+        for s, (one, edges) in enumerate(zip(kernels, received, strict=True))
     ]
-    return searched, rows
+    return kernels, rows

@@ -1,7 +1,7 @@
-"""Runs that survive: what every shard needs to go on, in a folder that all workers and the client see.
+"""Checkpoints of a run on a cluster, in a folder that the client and all workers share.
 
-`share-S` holds what never changes and is written once, `stand-I-S` where the points were after I iterations, and
-`run.pixelsne`, written last, says which of these belong together. Futures made from these files remember nothing
+`share-S` holds the ShardGraph of shard S and is written once, `stand-I-S` its ShardState after I iterations.
+`run.pixelsne` is written last and says which files belong together. Futures made from these files depend on nothing
 else, so a lost worker costs no more than the iterations since.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from pixelsne.arrays import AnyArray, Placed
 from pixelsne.descent import StoppedBy
 from pixelsne.distributed.affinities import Rows
-from pixelsne.distributed.crew import Crew
-from pixelsne.distributed.descent import Shards, Share, Stand
-from pixelsne.distributed.halo import Given
-from pixelsne.distributed.shared import check_shared
+from pixelsne.distributed.descent import ShardedDescent, ShardGraph, ShardState
+from pixelsne.distributed.halo import HaloExport
+from pixelsne.distributed.shared_folder import check_shared_folder
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.archive import damage, read_archive, read_kind, write_archive
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run
@@ -29,13 +29,13 @@ KIND = "pixelsne distributed run"
 VERSION = 1
 RUN = "run.pixelsne"
 ROW_PARTS = ("rows", "offsets", "columns", "values", "halo_rows", "halo_owners")
-SHARE_PARTS = (*ROW_PARTS, "given_rows", "given_places", "sources", "source_lengths")
-STAND_PARTS = ("positions", "velocity", "gains")
+GRAPH_PARTS = (*ROW_PARTS, "given_rows", "given_places", "sources", "source_lengths")
+STATE_PARTS = ("positions", "velocity", "gains")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run was."""
+    """The state of a run that is not on the workers."""
 
     iteration: int
     next_pace: int
@@ -47,41 +47,43 @@ class Progress:
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
-    """What must be the same for the same bits. Shards are fewer where settings ask for more, so they come last."""
+    """Return what must be equal for a run to continue. The number of shards depends on the settings: it is last."""
     return describe_run(rows, columns, fingerprint, settings) | {"workers": shards}
 
 
-def share_file(folder: str, shard: int) -> Path:
+def graph_file(folder: str, shard: int) -> Path:
     return Path(folder) / f"share-{shard:05}.pixelsne"
 
 
-def stand_file(folder: str, iteration: int, shard: int) -> Path:
+def state_file(folder: str, iteration: int, shard: int) -> Path:
     return Path(folder) / f"stand-{iteration:06}-{shard:05}.pixelsne"
 
 
-def save_share(share: Share, folder: str) -> int:
-    """On the worker that has it; returns the shard."""
-    lengths = [len(places) for places in share.sources]
-    arrays = {name: getattr(share.rows, name) for name in ROW_PARTS}
-    arrays |= {"given_rows": share.given.rows, "given_places": share.given.places}
-    arrays |= {"sources": np.concatenate(share.sources), "source_lengths": np.array(lengths, dtype=np.int64)}
-    write_archive(share_file(folder, share.rows.shard), {"shard": share.rows.shard}, arrays)
-    return share.rows.shard
+def save_graph(graph: ShardGraph, folder: str) -> int:
+    """Write a graph on the worker that holds it; return the shard."""
+    lengths = [len(indices) for indices in graph.sources]
+    arrays = {name: getattr(graph.rows, name) for name in ROW_PARTS}
+    arrays |= {"given_rows": graph.exported.rows, "given_places": graph.exported.indices}
+    arrays |= {"sources": np.concatenate(graph.sources), "source_lengths": np.array(lengths, dtype=np.int64)}
+    write_archive(graph_file(folder, graph.rows.shard), {"shard": graph.rows.shard}, arrays)
+    return graph.rows.shard
 
 
-def load_share(folder: str, shard: int) -> Share:
-    *rows, given_rows, given_places, sources, lengths = read_arrays(share_file(folder, shard), SHARE_PARTS)
-    return Share(Rows(shard, *rows), Given(given_rows, given_places), np.split(sources, np.cumsum(lengths)[:-1]))
+def load_graph(folder: str, shard: int) -> ShardGraph:
+    *rows, exported_rows, given_places, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
+    return ShardGraph(
+        Rows(shard, *rows), HaloExport(exported_rows, given_places), np.split(sources, np.cumsum(lengths)[:-1])
+    )
 
 
-def save_stand(stand: Stand, folder: str, iteration: int, shard: int) -> int:
-    arrays = {name: getattr(stand, name) for name in STAND_PARTS}
-    write_archive(stand_file(folder, iteration, shard), {"shard": shard, "iteration": iteration}, arrays)
+def save_state(state: ShardState, folder: str, iteration: int, shard: int) -> int:
+    arrays = {name: getattr(state, name) for name in STATE_PARTS}
+    write_archive(state_file(folder, iteration, shard), {"shard": shard, "iteration": iteration}, arrays)
     return shard
 
 
-def load_stand(folder: str, iteration: int, shard: int) -> Stand:
-    return Stand(*read_arrays(stand_file(folder, iteration, shard), STAND_PARTS))
+def load_state(folder: str, iteration: int, shard: int) -> ShardState:
+    return ShardState(*read_arrays(state_file(folder, iteration, shard), STATE_PARTS))
 
 
 def read_arrays(path: Path, names: tuple[str, ...]) -> list[AnyArray]:
@@ -93,12 +95,12 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[AnyArray]:
 
 
 def has_run(folder: str | os.PathLike[str]) -> bool:
-    """Whether there is something to go on from."""
+    """Return whether the folder holds a run to continue."""
     return (Path(folder) / RUN).exists()
 
 
 def shards_of(folder: str | os.PathLike[str]) -> int | None:
-    """Of the run whose files are there; None: there is none."""
+    """Return the number of shards of the run in the folder; None if there is none."""
     if not has_run(folder):
         return None
     file = Path(folder) / RUN
@@ -106,7 +108,7 @@ def shards_of(folder: str | os.PathLike[str]) -> int | None:
     try:
         return check_count("workers", document["run"]["workers"], 1)
     except (LookupError, TypeError, ValueError):
-        raise FileError(file, "is damaged: it does not tell how many workers its run had") from None
+        raise FileError(file, "is damaged: the number of workers is missing") from None
 
 
 def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_iter: int) -> Progress:
@@ -123,16 +125,16 @@ def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_ite
 
 
 class SharedFolder:
-    """One run's files."""
+    """The files of one run."""
 
-    def __init__(self, path: str | Path, crew: Crew, identity: Identity) -> None:
-        self.path, self._crew, self._identity = Path(path).resolve(), crew, identity
-        self._saved: int | None = None  # the iteration that RUN tells of
+    def __init__(self, path: str | Path, runner: TaskRunner, identity: Identity) -> None:
+        self.path, self._runner, self._identity = Path(path).resolve(), runner, identity
+        self._saved: int | None = None  # the iteration of the last complete checkpoint
         self.path.mkdir(parents=True, exist_ok=True)
-        check_shared(crew.client, self.path)
+        check_shared_folder(runner.client, self.path)
 
     def progress(self) -> Progress | None:
-        """Of an earlier run of the same data and settings; None where there is none."""
+        """Return the progress of an earlier run of the same data and settings; None if there is none."""
         if not has_run(self.path):
             return None
         file = self.path / RUN
@@ -145,38 +147,40 @@ class SharedFolder:
         self._saved = progress.iteration
         return progress
 
-    def save_shares(self, shares: list[Any]) -> None:
-        crew = self._crew
-        crew.gather([crew.task("save", save_share, one, str(self.path), shard=s) for s, one in enumerate(shares)])
+    def save_graphs(self, graphs: list[Any]) -> None:
+        runner = self._runner
+        runner.gather([runner.task("save", save_graph, one, str(self.path), shard=s) for s, one in enumerate(graphs)])
 
-    def load_shares(self) -> list[Any]:
-        crew = self._crew
-        return [crew.task("load", load_share, str(self.path), shard, shard=shard) for shard in range(crew.shards)]
+    def load_graphs(self) -> list[Any]:
+        runner = self._runner
+        return [runner.task("load", load_graph, str(self.path), shard, shard=shard) for shard in range(runner.shards)]
 
-    def load_stands(self, iteration: int) -> list[Any]:
-        crew, folder = self._crew, str(self.path)
-        return [crew.task("load", load_stand, folder, iteration, s, shard=s) for s in range(crew.shards)]
+    def load_states(self, iteration: int) -> list[Any]:
+        runner, folder = self._runner, str(self.path)
+        return [runner.task("load", load_state, folder, iteration, s, shard=s) for s in range(runner.shards)]
 
-    def save(self, moving: Shards, progress: Progress) -> None:
-        """Waits until all is written, and lets the shards forget how they came there."""
-        crew, folder = self._crew, str(self.path)
-        crew.gather(
+    def save(self, moving: ShardedDescent, progress: Progress) -> None:
+        """Write a checkpoint and continue from its files, so that the scheduler can drop older tasks."""
+        runner, folder = self._runner, str(self.path)
+        runner.gather(
             [
-                crew.task("save", save_stand, stand, folder, progress.iteration, shard, shard=shard)
-                for shard, stand in enumerate(moving.stands)
+                runner.task("save", save_state, state, folder, progress.iteration, shard, shard=shard)
+                for shard, state in enumerate(moving.states)
             ]
         )
-        document = {"kind": KIND, "version": VERSION, "run": self._identity | {"workers": crew.shards}} | vars(progress)
+        document = {"kind": KIND, "version": VERSION, "run": self._identity | {"workers": runner.shards}} | vars(
+            progress
+        )
         del document["last_look"]
         write_archive(self.path / RUN, document, {"last_look": progress.last_look})
-        moving.go_on_from(self.load_stands(progress.iteration))
+        moving.continue_from(self.load_states(progress.iteration))
         before, self._saved = self._saved, progress.iteration
         if before is not None and before != progress.iteration:
-            for shard in range(crew.shards):
-                stand_file(folder, before, shard).unlink(missing_ok=True)
+            for shard in range(runner.shards):
+                state_file(folder, before, shard).unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Once the map itself is safe."""
+        """Delete the files, once the map is written."""
         for pattern in ("share-*.pixelsne", "stand-*.pixelsne", RUN):
             for file in self.path.glob(pattern):
                 file.unlink()

@@ -1,9 +1,9 @@
 """The descent, shard by shard.
 
-In an iteration every shard tells where its points are (`tell`), deposits them on the lattice that follows from what
-all told (`deposit`), and moves them (`advance`) once the lattices are added up and convolved (`repel`). Small maps
-have no lattice: there `deposit` returns the positions. All tasks are pure, so that what a lost worker held can be
-computed again.
+An iteration has four tasks. Each shard summarizes its positions (`summarize`) and deposits them on a lattice
+(`deposit`), which follows from all summaries. One task adds up and convolves the lattices (`repulsion.repel`). Each
+shard moves its points (`move_shard`). Small maps have no lattice: there `deposit` returns the positions. All tasks are
+pure, so that the results of a lost worker can be computed again.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,37 +17,37 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.distributed.affinities import Rows, Searched
-from pixelsne.distributed.crew import FAN_IN, Crew, threads_here
-from pixelsne.distributed.halo import Given, decode, encode
+from pixelsne.distributed.affinities import Rows, ShardKernels
+from pixelsne.distributed.halo import HaloExport, decode, encode
 from pixelsne.distributed.repulsion import (
     Field,
-    News,
-    Overview,
+    GatheredRepulsion,
+    GlobalState,
     Plan,
-    Pushes,
+    ShardSummary,
     bounds_of,
     center_of,
     merge,
-    oversee,
-    pass_on,
+    reduce_global,
+    relay,
     repel,
 )
 from pixelsne.distributed.sized import Sized, aligned
+from pixelsne.distributed.task_runner import FAN_IN, TaskRunner, threads_here
 from pixelsne.schedule import Pace
 
 
 @dataclass
-class Share(Sized):
-    """What a shard needs in every iteration, and what never changes."""
+class ShardGraph(Sized):
+    """A shard's rows of P and its halo: all that iterations need and that never changes."""
 
     rows: Rows
-    given: Given
-    sources: list[NDArray[np.int32]]  # by shard: where in what it gives the halo is
+    exported: HaloExport
+    sources: list[NDArray[np.int32]]  # by shard: indices of the halo among the points that one exports
     _attraction: _core.Attraction | None = field(default=None, repr=False)
 
     def attraction(self) -> _core.Attraction:
-        """Checked once in a process."""
+        """Return the rows of P as the core takes them; they are checked once per process."""
         if self._attraction is None:
             rows = self.rows
             points = len(rows.rows) + len(rows.halo_rows)
@@ -61,59 +61,61 @@ class Share(Sized):
 
 
 @dataclass(frozen=True, eq=False)
-class Stand(Sized):
-    """Where a shard's points are: all that changes from iteration to iteration. Not centered. Only itself is equal."""
+class ShardState(Sized):
+    """Positions, velocities and gains of a shard's points. Positions are not centered. Compared by identity."""
 
     positions: Positions  # (own, 2)
     velocity: Positions
     gains: Positions
 
 
-def begin(searched: Searched) -> Stand:
-    positions = searched.start
-    return Stand(positions, np.zeros_like(positions), np.ones_like(positions))
+def begin(kernels: ShardKernels) -> ShardState:
+    positions = kernels.start
+    return ShardState(positions, np.zeros_like(positions), np.ones_like(positions))
 
 
-def make_share(rows: Rows, given: Given, sources: list[Any]) -> Share:
-    return Share(rows, given, sources)
+def make_graph(rows: Rows, exported: HaloExport, sources: list[Any]) -> ShardGraph:
+    return ShardGraph(rows, exported, sources)
 
 
-def tell(share: Share, stand: Stand) -> News:
-    positions, threads = aligned(stand.positions), threads_here()
-    return News(
+def summarize(graph: ShardGraph, state: ShardState) -> ShardSummary:
+    positions, threads = aligned(state.positions), threads_here()
+    return ShardSummary(
         len(positions),
         _core.sum_positions(positions, threads),
         _core.bounds(positions, threads),
-        encode(positions, aligned(share.given.places), threads),
+        encode(positions, aligned(graph.exported.indices), threads),
     )
 
 
-def centered(stand: Stand, news: Sequence[News]) -> Positions:
-    moved = np.empty_like(stand.positions)
-    _core.center_positions(aligned(stand.positions), center_of(news), moved, threads_here())
+def centered(state: ShardState, summaries: Sequence[ShardSummary]) -> Positions:
+    moved = np.empty_like(state.positions)
+    _core.center_positions(aligned(state.positions), center_of(summaries), moved, threads_here())
     return moved
 
 
-class Desk:
-    """What a worker has at hand of a shard between `deposit` and `advance`, which follows it on the same worker unless
-    something was lost."""
+class StepCache:
+    """Intermediate results of a shard, kept on a worker between `deposit` and `move_shard`.
 
-    def __init__(self, share: Share, stand: Stand, news: list[News], plan: Plan) -> None:
-        self.positions, self.threads = centered(stand, news), threads_here()
-        self.bounds = bounds_of(news)
+    Both run on the same worker, unless a worker was lost; then `move_shard` computes them again.
+    """
+
+    def __init__(self, graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], plan: Plan) -> None:
+        self.positions, self.threads = centered(state, summaries), threads_here()
+        self.bounds = bounds_of(summaries)
         self.on_lattice: _core.FieldShare | None = None
         if not plan.gathers:
             self.lattice = _core.choose_lattice(self.bounds, plan.n, plan.most_nodes)
             self.on_lattice = _core.FieldShare(self.positions, self.lattice, self.threads)
-        self._attract: Callable[[], Positions] = lambda: self._pull(share, news)
+        self._attract: Callable[[], Positions] = lambda: self._pull(graph, summaries)
 
-    def _pull(self, share: Share, news: list[News]) -> Positions:
+    def _pull(self, graph: ShardGraph, summaries: list[ShardSummary]) -> Positions:
         pull = np.empty_like(self.positions)
-        share.attraction().forces(surroundings(share, self.positions, news, self.threads), pull, self.threads)
+        graph.attraction().forces(with_halo(graph, self.positions, summaries, self.threads), pull, self.threads)
         return pull
 
     def attract_ahead(self) -> None:
-        """While lattices travel and the field is made."""
+        """Compute the attraction while lattices are sent and convolved."""
         self._attract = _ahead.submit(self._attract).result
 
     def attraction(self) -> Positions:
@@ -122,50 +124,57 @@ class Desk:
     def deposit(self) -> NDArray[np.float32]:
         """Return the nodes of the lattice with this shard's points; or the points, where there is no lattice."""
         if self.on_lattice is None:
-            return self.positions.copy()  # `advance` moves these
+            return self.positions.copy()  # `move_shard` changes these in place
         nodes = np.empty((self.lattice[4], self.lattice[3]), dtype=np.float32)
         self.on_lattice.deposit(nodes, self.threads)
         return nodes
 
-    def push(self, acting: Field | Pushes, shard: int, news: list[News]) -> Positions:
-        """(own, 2)"""
-        if isinstance(acting, Pushes) or self.on_lattice is None:
-            return cast("Pushes", acting).of_shard(shard, news)
+    def push(self, acting: Field | GatheredRepulsion, shard: int, summaries: list[ShardSummary]) -> Positions:
+        """Return the repulsion on the shard's points, (own, 2)."""
+        if isinstance(acting, GatheredRepulsion) or self.on_lattice is None:
+            return cast("GatheredRepulsion", acting).of_shard(shard, summaries)
         push = np.empty_like(self.positions)
         self.on_lattice.read(acting.nodes, push, self.threads)
         return push
 
 
-# By where the shard's points are; they go when that goes.
-_desks: WeakKeyDictionary[Stand, Desk] = WeakKeyDictionary()
+# By state; a cache is dropped together with its state.
+_caches: WeakKeyDictionary[ShardState, StepCache] = WeakKeyDictionary()
 _ahead = ThreadPoolExecutor(1, thread_name_prefix="pixelsne-ahead")
 
 
-def deposit(share: Share, stand: Stand, news: list[News], plan: Plan) -> NDArray[np.float32]:
-    desk = Desk(share, stand, news, plan)
-    deposited = desk.deposit()
-    _desks[stand] = desk
-    desk.attract_ahead()
+def deposit(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], plan: Plan) -> NDArray[np.float32]:
+    cache = StepCache(graph, state, summaries, plan)
+    deposited = cache.deposit()
+    _caches[state] = cache
+    cache.attract_ahead()
     return deposited
 
 
-def surroundings(share: Share, own: Positions, news: list[News], threads: int) -> Positions:
-    """(own + halo, 2), centered."""
-    ends = np.cumsum([len(own), *(len(places) for places in share.sources)])
-    whole, center = np.empty((ends[-1], 2), dtype=np.float32), center_of(news)
+def with_halo(graph: ShardGraph, own: Positions, summaries: list[ShardSummary], threads: int) -> Positions:
+    """Return the centered positions of the shard's points and its halo, (own + halo, 2)."""
+    ends = np.cumsum([len(own), *(len(indices) for indices in graph.sources)])
+    whole, center = np.empty((ends[-1], 2), dtype=np.float32), center_of(summaries)
     whole[: len(own)] = own
-    for one, places, begin, end in zip(news, share.sources, ends[:-1], ends[1:], strict=True):
-        decode(one.coded, places, center, whole[begin:end], threads)
+    for one, places, begin, end in zip(summaries, graph.sources, ends[:-1], ends[1:], strict=True):
+        decode(one.encoded, places, center, whole[begin:end], threads)
     return whole
 
 
-def advance(share: Share, stand: Stand, news: list[News], acting: Field | Pushes, plan: Plan, pace: Pace) -> Stand:
-    """One step of the shard's points."""
-    desk = _desks.pop(stand, None) or Desk(share, stand, news, plan)
-    own, threads, pull = desk.positions, desk.threads, desk.attraction()
-    push = desk.push(acting, share.rows.shard, news)
-    del desk  # the largest part of what an iteration needs
-    velocity, gains = stand.velocity.copy(), stand.gains.copy()
+def move_shard(
+    graph: ShardGraph,
+    state: ShardState,
+    summaries: list[ShardSummary],
+    acting: Field | GatheredRepulsion,
+    plan: Plan,
+    pace: Pace,
+) -> ShardState:
+    """Move the shard's points by one schedule step."""
+    cache = _caches.pop(state, None) or StepCache(graph, state, summaries, plan)
+    own, threads, pull = cache.positions, cache.threads, cache.attraction()
+    push = cache.push(acting, graph.rows.shard, summaries)
+    del cache  # it holds most of the memory of an iteration
+    velocity, gains = state.velocity.copy(), state.gains.copy()
     _core.move(
         own,
         velocity,
@@ -179,85 +188,95 @@ def advance(share: Share, stand: Stand, news: list[News], acting: Field | Pushes
         plan.step_limit,
         threads,
     )
-    return Stand(own, velocity, gains)
+    return ShardState(own, velocity, gains)
 
 
 @dataclass(frozen=True)
 class Look(Sized):
-    """What the client sees of a shard now and then."""
+    """A shard's contribution to KL, and some of its positions, for the client."""
 
     logarithms: float  # sum of p log(p (1 + d2))
     mass: float  # sum of p
     sampled: Positions  # centered
 
 
-def look(share: Share, stand: Stand, news: list[News], every: int) -> Look:
-    own, threads = centered(stand, news), threads_here()
-    logarithms, mass = share.attraction().divergence(surroundings(share, own, news, threads), threads)
+def look(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], every: int) -> Look:
+    own, threads = centered(state, summaries), threads_here()
+    logarithms, mass = graph.attraction().divergence(with_halo(graph, own, summaries, threads), threads)
     return Look(logarithms, mass, own[::every])
 
 
-class Shards:
-    """The futures of one iteration after the other."""
+class ShardedDescent:
+    """Submit iterations as tasks; attributes are futures of the latest one."""
 
-    def __init__(self, crew: Crew, shares: list[Any], stands: list[Any], plan: Plan) -> None:
-        self.crew, self.shares, self.stands, self.plan = crew, shares, stands, plan
-        self.news = self._tell(stands)
-        self._field: Any = None  # of where the points are now, once somebody has asked
+    def __init__(self, runner: TaskRunner, graphs: list[Any], states: list[Any], plan: Plan) -> None:
+        self.runner, self.graphs, self.states, self.plan = runner, graphs, states, plan
+        self.summaries = self._summarize(states)
+        self._field: Any = None  # of the current positions, once computed
 
-    def _tell(self, stands: list[Any]) -> list[Any]:
-        return self.crew.each("tell", tell, self.shares, stands)
+    def _summarize(self, states: list[Any]) -> list[Any]:
+        return self.runner.each("tell", summarize, self.graphs, states)
 
     def field(self) -> Any:
-        """Of where the points are now."""
+        """Return the repulsion of the current positions, as a future."""
         if self._field is None:
             self._field = self._make_field()
         return self._field
 
     def _make_field(self) -> Any:
-        crew, news = self.crew, self.news
+        runner, summaries = self.runner, self.summaries
         parts = [
-            crew.task("deposit", deposit, share, stand, news, self.plan, shard=shard)
-            for shard, (share, stand) in enumerate(zip(self.shares, self.stands, strict=True))
+            runner.task("deposit", deposit, graph, state, summaries, self.plan, shard=shard)
+            for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
         ]
         while len(parts) > FAN_IN:
-            parts = [crew.task("add", merge, parts[at : at + FAN_IN], self.plan) for at in range(0, len(parts), FAN_IN)]
-        return crew.task("convolve", repel, parts, news, self.plan, shard=0)  # where the kernel's spectrum is
+            parts = [
+                runner.task("add", merge, parts[at : at + FAN_IN], self.plan) for at in range(0, len(parts), FAN_IN)
+            ]
+        return runner.task(
+            "convolve", repel, parts, summaries, self.plan, shard=0
+        )  # the worker that keeps the kernel's spectrum
 
-    def _passed_on(self, field: Any) -> list[Any]:
-        """The field for each shard, by way of others where they are many: one worker could not serve all."""
-        counts = [self.crew.shards]
+    def _broadcast(self, field: Any) -> list[Any]:
+        """Return the field for each shard. Many shards get copies from other workers, since one could not serve all."""
+        counts = [self.runner.shards]
         while counts[-1] > FAN_IN:
             counts.append(-(-counts[-1] // FAN_IN))
         copies = [field]
         for count in reversed(counts[1:]):
             copies = [
-                self.crew.task("relay", pass_on, copies[at * len(copies) // count], shard=at * counts[0] // count)
+                self.runner.task("relay", relay, copies[at * len(copies) // count], shard=at * counts[0] // count)
                 for at in range(count)
             ]
         return [copies[shard * len(copies) // counts[0]] for shard in range(counts[0])]
 
     def step(self, pace: Pace) -> None:
-        """Submits one iteration; nothing waits for it here."""
-        fields = self._passed_on(self.field())
-        stands = [
-            self.crew.task("advance", advance, share, stand, self.news, acting, self.plan, pace, shard=shard)
-            for shard, (share, stand, acting) in enumerate(zip(self.shares, self.stands, fields, strict=True))
+        """Submit one iteration, without waiting for it."""
+        fields = self._broadcast(self.field())
+        states = [
+            self.runner.task("advance", move_shard, graph, state, self.summaries, acting, self.plan, pace, shard=shard)
+            for shard, (graph, state, acting) in enumerate(zip(self.graphs, self.states, fields, strict=True))
         ]
-        self.go_on_from(stands)
+        self.continue_from(states)
 
-    def go_on_from(self, stands: list[Any]) -> None:
-        news = self._tell(stands)
-        self.stands, self.news, self._field = stands, news, None  # at once: an interrupt leaves what fits together
+    def continue_from(self, states: list[Any]) -> None:
+        summaries = self._summarize(states)
+        self.states, self.summaries, self._field = (
+            states,
+            summaries,
+            None,
+        )  # together: an interrupt must leave a consistent state
 
-    def look(self, every: int, *, exactly: bool = False) -> tuple[Overview, list[Look]]:
-        """Waits for all that was submitted. `exactly`: small maps get an exact normalizer."""
+    def look(self, every: int, *, exactly: bool = False) -> tuple[GlobalState, list[Look]]:
+        """Wait for all submitted tasks and measure the map. exactly: use an exact normalizer for small maps."""
         seen = [
-            self.crew.task("look", look, share, stand, self.news, every, shard=shard)
-            for shard, (share, stand) in enumerate(zip(self.shares, self.stands, strict=True))
+            self.runner.task("look", look, graph, state, self.summaries, every, shard=shard)
+            for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
         ]
         gathers = exactly and self.plan.gathers
-        parts = [self.crew.task("look", centered, stand, self.news) for stand in self.stands] if gathers else None
-        overview = self.crew.task("look", oversee, self.field(), self.news, parts)
-        found = self.crew.gather([overview, *seen])
+        parts = (
+            [self.runner.task("look", centered, state, self.summaries) for state in self.states] if gathers else None
+        )
+        whole = self.runner.task("look", reduce_global, self.field(), self.summaries, parts)
+        found = self.runner.gather([whole, *seen])
         return found[0], found[1:]

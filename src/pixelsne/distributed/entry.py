@@ -1,4 +1,4 @@
-"""Where a run on a cluster begins: from what users have to partitions, checked."""
+"""Start runs on a cluster: check the settings and turn the input into partitions."""
 
 import math
 import os
@@ -10,13 +10,13 @@ from sklearn.utils import check_random_state
 from pixelsne.choices import CORE_METRICS
 from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.files import partitions_of_files
 from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.pipeline import DistributedRun, Partitions
 from pixelsne.distributed.reduce import count_rows, digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.shards import FEWEST_NEIGHBORHOODS
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.distributed.waiting import workers_of
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import Wanted
@@ -32,7 +32,7 @@ def embed(
     checkpoint: str | os.PathLike[str] | None = None,
     callback: Any = None,
 ) -> DistributedMap:
-    """The map of a dask array (n, d), or of a dask data frame of numbers, computed where its partitions are.
+    """Compute the map of a dask array (n, d) or of a dask data frame of numbers, on its cluster.
 
     client: of the cluster; None is the current one. model: the settings. checkpoint: a folder that the client and all
     workers share; a run that was cut off goes on from there when it is started again. callback: called with every
@@ -58,10 +58,10 @@ def embed(
 def start(
     values: Any, client: Any, model: PixelSNE, *, checkpoint: str | os.PathLike[str] | None = None
 ) -> DistributedRun:
-    """A run that has not begun, to be followed by its `snapshots`. Arguments are those of `embed`."""
+    """Return a run that has not started; iterate over its `snapshots`. Arguments are those of `embed`."""
     settings = distributed_settings(model)  # before anything is read
-    crew = new_crew(client, checkpoint)
-    return begin(partitions_of(values, crew), crew, model, settings, checkpoint)
+    runner = make_runner(client, checkpoint)
+    return begin(partitions_of(values, runner), runner, model, settings, checkpoint)
 
 
 def start_files(
@@ -72,48 +72,48 @@ def start_files(
     *,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistributedRun:
-    """The same for files, each of which is a partition.
+    """Return a run on files, each of which is a partition.
 
     paths: as workers see them, or s3://... and the like. wanted: what of each file is embedded.
     """
     settings = distributed_settings(model)
-    crew = new_crew(client, checkpoint)
-    return begin(partitions_of_files(crew, paths, wanted), crew, model, settings, checkpoint)
+    runner = make_runner(client, checkpoint)
+    return begin(partitions_of_files(runner, paths, wanted), runner, model, settings, checkpoint)
 
 
-def new_crew(client: Any, checkpoint: str | os.PathLike[str] | None) -> Crew:
-    """A shard for each worker, or as many as a run had that goes on."""
+def make_runner(client: Any, checkpoint: str | os.PathLike[str] | None) -> TaskRunner:
+    """Return a TaskRunner with one shard per worker, or as many as the run to continue had."""
     before = None if checkpoint is None else shards_of(checkpoint)
-    return Crew(client, before or len(workers_of(client)))
+    return TaskRunner(client, before or len(workers_of(client)))
 
 
 def begin(
     partitions: Partitions,
-    crew: Crew,
+    runner: TaskRunner,
     model: PixelSNE,
     settings: Settings,
     checkpoint: str | os.PathLike[str] | None,
 ) -> DistributedRun:
     if partitions.rows < FEWEST_ROWS:
         raise ValueError(f"X {too_few(partitions.rows)}")
-    run = DistributedRun(partitions, crew, settings)
-    crew.take_fewer(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
+    run = DistributedRun(partitions, runner, settings)
+    runner.limit_shards(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or partitions.columns
-    width = min(partitions.columns, fewest)  # what "auto" chooses is checked again when it is known
+    width = min(partitions.columns, fewest)  # checked again once "auto" has chosen
     run.load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
-    check_workers(crew.client, run.load, crew.shards)
+    check_workers(runner.client, run.load, runner.shards)
     if checkpoint is not None:
-        prints = crew.join("read", join_digests, [crew.task("read", digest, block) for block in partitions.blocks])
-        fingerprint = str(crew.gather([prints])[0])
-        identity = identity_of(partitions.rows, partitions.columns, fingerprint, crew.shards, settings)
+        prints = runner.join("read", join_digests, [runner.task("read", digest, block) for block in partitions.blocks])
+        fingerprint = str(runner.gather([prints])[0])
+        identity = identity_of(partitions.rows, partitions.columns, fingerprint, runner.shards, settings)
         if model.random_state is None:
-            identity.pop("seed")  # any will do, and what it decided is decided when a run goes on
-        run.folder = SharedFolder(os.fspath(checkpoint), crew, identity)
+            identity.pop("seed")  # a run without a seed continues with the results of its own
+        run.folder = SharedFolder(os.fspath(checkpoint), runner, identity)
     return run
 
 
 def distributed_settings(model: PixelSNE) -> Settings:
-    """Checked; what only one machine can do is refused."""
+    """Return checked settings; ValueError for those that are not available on a cluster."""
     if not isinstance(model.init, str):
         given = "a fitted model" if isinstance(model.init, PixelSNE) else "an array"
         raise ValueError(f"init={given} is not distributed; use 'pca' or 'random'")  # noqa: TRY004 - a wrong value
@@ -130,8 +130,8 @@ def distributed_settings(model: PixelSNE) -> Settings:
     return settings
 
 
-def partitions_of(values: Any, crew: Crew) -> Partitions:
-    """Blocks of all columns, as futures. Row counts that X does not know are counted."""
+def partitions_of(values: Any, runner: TaskRunner) -> Partitions:
+    """Return blocks of whole rows, as futures. Count the rows of partitions of unknown size."""
     array = values.to_dask_array() if hasattr(values, "to_dask_array") else values
     if array.ndim != 2:  # noqa: PLR2004
         raise ValueError(f"X must be (rows, columns), got shape {array.shape}")
@@ -139,11 +139,11 @@ def partitions_of(values: Any, crew: Crew) -> Partitions:
         array = array.compute_chunk_sizes()
     array = array.rechunk({1: -1})
     columns, counts = int(array.shape[1]), [None if math.isnan(rows) else int(rows) for rows in array.chunks[0]]
-    parts = crew.client.compute(array.to_delayed().ravel().tolist())
+    parts = runner.client.compute(array.to_delayed().ravel().tolist())
     blocks = [
-        crew.task("read", read_block, part, number, (rows, columns))
+        runner.task("read", read_block, part, number, (rows, columns))
         for number, (part, rows) in enumerate(zip(parts, counts, strict=True))
     ]
     if None in counts:
-        counts = crew.gather([crew.task("read", count_rows, block) for block in blocks])
+        counts = runner.gather([runner.task("read", count_rows, block) for block in blocks])
     return Partitions(blocks, cast("list[int]", counts), columns, columns * array.dtype.itemsize)

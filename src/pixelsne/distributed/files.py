@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import Placed
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.distributed.reduce import Block
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import READERS, read_points
 from pixelsne.files.replacing import appearing, replacing
@@ -87,10 +87,10 @@ def shape_of(block: Block) -> tuple[int, int, tuple[str, ...], int]:
     return *block.values.shape, block.names, block.values.itemsize
 
 
-def partitions_of_files(crew: Crew, paths: list[str], wanted: Wanted) -> Partitions:
+def partitions_of_files(runner: TaskRunner, paths: list[str], wanted: Wanted) -> Partitions:
     """One partition a file."""
-    blocks = [crew.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
-    shapes = crew.gather([crew.task("read", shape_of, block) for block in blocks])
+    blocks = [runner.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
+    shapes = runner.gather([runner.task("read", shape_of, block) for block in blocks])
     for path, shape in zip(paths, shapes, strict=True):
         if shape[1:3] != shapes[0][1:3]:
             raise FileError(

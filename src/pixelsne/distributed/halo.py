@@ -1,4 +1,4 @@
-"""The halo: positions that a shard needs of points in other shards, and how they travel."""
+"""The halo of a shard: points of other shards that its points have edges with, and how their positions are sent."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,62 +8,66 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.distributed.affinities import Directory, Rows
-from pixelsne.distributed.crew import Crew
+from pixelsne.distributed.affinities import RowIndex, Rows
 from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized, aligned
+from pixelsne.distributed.task_runner import TaskRunner
 
 
 @dataclass(frozen=True)
-class Given(Sized):
-    """What a shard tells all others, once: which of its points they need."""
+class HaloExport(Sized):
+    """The points of a shard that other shards need."""
 
     rows: NDArray[np.int64]  # of the input
-    places: NDArray[np.int32]  # in the shard, ascending
+    indices: NDArray[np.int32]  # in the shard, ascending
 
 
 @dataclass(frozen=True)
-class Coded(Sized):
-    """Positions on their way, in 16 bits a coordinate, relative to each other. A map of 300 units is then known to a
-    400th of a unit, which no measure of quality notices (a test compares)."""
+class EncodedPositions(Sized):
+    """Positions to be sent, in 16 bits per coordinate, relative to their bounds.
+
+    A map of 300 units is then known to a 400th of a unit, which no measure of quality notices (a test compares).
+    """
 
     coding: "_core.Coding"
     numbers: NDArray[np.uint16]  # (points, 2)
 
 
-def encode(positions: Positions, chosen: Any, threads: int) -> Coded:
-    return Coded(*_core.encode_positions(positions, chosen, threads))
+def encode(positions: Positions, chosen: Any, threads: int) -> EncodedPositions:
+    return EncodedPositions(*_core.encode_positions(positions, chosen, threads))
 
 
-def decode(coded: Coded, chosen: Any, center: tuple[float, float], to: Positions, threads: int) -> None:
-    """Writes the chosen ones, minus the center, to (chosen, 2)."""
-    _core.decode_positions(coded.coding, aligned(coded.numbers), aligned(chosen), center, to, threads)
+def decode(encoded: EncodedPositions, chosen: Any, center: tuple[float, float], to: Positions, threads: int) -> None:
+    """Write the chosen positions, minus the center, to (chosen, 2)."""
+    _core.decode_positions(encoded.coding, aligned(encoded.numbers), aligned(chosen), center, to, threads)
 
 
-def wanted(rows: Rows, shards: int) -> list[Any]:
-    """For each shard, which of its points this one needs."""
+def needed_rows(rows: Rows, shards: int) -> list[Any]:
+    """Return, for each shard, the rows of its points that this one needs."""
     return [rows.halo_rows[rows.halo_owners == shard] for shard in range(shards)]
 
 
-def give(rows: Rows, asked: list[Any]) -> Given:
-    """All that anybody asked for."""
-    places = np.unique(Directory(rows.rows, 0).find(np.concatenate(asked))[0])
-    return Given(rows.rows[places], places)
+def export_halo(rows: Rows, asked: list[Any]) -> HaloExport:
+    """Return the points that at least one other shard asked for."""
+    indices = np.unique(RowIndex(rows.rows, 0).find(np.concatenate(asked))[0])
+    return HaloExport(rows.rows[indices], indices)
 
 
-def given_rows(given: Given) -> Any:
-    return given.rows
+def exported_rows(exported: HaloExport) -> Any:
+    return exported.rows
 
 
-def find_sources(rows: Rows, given: list[Any]) -> list[Any]:
-    """For each shard, where in what it gives the halo is."""
-    return [Directory(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(given)]
+def locate_halo(rows: Rows, exported: list[Any]) -> list[Any]:
+    """Return, for each shard, the indices of this shard's halo among the points that one exports."""
+    return [
+        RowIndex(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(exported)
+    ]
 
 
-def link(crew: Crew, rows: list[Any]) -> tuple[list[Any], list[Any]]:
-    """What each shard gives, and where each finds its halo in that; futures."""
-    lists = [crew.task("halo", wanted, one, crew.shards, shard=s) for s, one in enumerate(rows)]
-    asked = [[crew.task("halo", take, one, shard) for one in lists] for shard in range(crew.shards)]
-    given = crew.each("halo", give, rows, asked)
-    told = [crew.task("halo", given_rows, one) for one in given]
-    return given, [crew.task("halo", find_sources, one, told, shard=s) for s, one in enumerate(rows)]
+def exchange_halo(runner: TaskRunner, rows: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the HaloExport of each shard, and where each shard finds its halo in those; futures."""
+    lists = [runner.task("halo", needed_rows, one, runner.shards, shard=s) for s, one in enumerate(rows)]
+    asked = [[runner.task("halo", take, one, shard) for one in lists] for shard in range(runner.shards)]
+    exported = runner.each("halo", export_halo, rows, asked)
+    told = [runner.task("halo", exported_rows, one) for one in exported]
+    return exported, [runner.task("halo", locate_halo, one, told, shard=s) for s, one in enumerate(rows)]

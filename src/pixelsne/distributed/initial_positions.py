@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import Points, Positions
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.reduce import Moments, added
 from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.initial_positions import START_DEVIATION, Limits, find_limits, noise_positions
 from pixelsne.reduce import fix_signs, top_directions
 
@@ -66,10 +66,10 @@ def start_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
     return start
 
 
-def find_axes(crew: Crew, points: Sequence[Any], samples: Sequence[Any], init: str) -> Any:
+def find_axes(runner: TaskRunner, points: Sequence[Any], samples: Sequence[Any], init: str) -> Any:
     """The future of Axes; None for a start at random."""
     if init == "random":
         return None
-    total = crew.join("start", added, [crew.task("start", sums, part) for part in points])
-    parts = [crew.task("start", products, part, total) for part in points]
-    return crew.task("start", make_axes, total, crew.join("start", added, parts), list(samples))
+    total = runner.join("start", added, [runner.task("start", sums, part) for part in points])
+    parts = [runner.task("start", products, part, total) for part in points]
+    return runner.task("start", make_axes, total, runner.join("start", added, parts), list(samples))

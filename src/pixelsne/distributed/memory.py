@@ -8,7 +8,7 @@ from pixelsne.distributed.shards import FEW_SHARDS
 from pixelsne.memory import EDGE, FLOAT, GIGABYTE, JOINT_PER_CHOSEN, KEY, PAIR, SHARE_AT_WORK
 
 # Bytes beside the data: the interpreter, the libraries, Dask.
-OF_A_PROCESS = 200_000_000
+PROCESS_BYTES = 200_000_000
 
 # A point is sent to so many more shards for every doubling of their number, and a shard may be this much larger than
 # the mean (benchmarks/results/cluster_halo_reviews1m.md).
@@ -48,7 +48,7 @@ def bytes_by_stage(load: Load, shards: int) -> dict[str, float]:
     crossing = 0.0 if shards == 1 else (CROSSING if shards <= FEW_SHARDS else CROSSING_OF_MANY) * EDGE * pairs
     return {
         "reduce": load.row_bytes * load.rows / shards + points,
-        "partition": points * (1 + 3 * visits),  # sent, arrived, and settled
+        "partition": points * (1 + 3 * visits),  # sent, received, and settled
         "neighbors": 2 * visits * points + KEY * pairs + kernels,  # in another order
         "affinities": kernels + joint + SHARE_AT_WORK * (EDGE * pairs + joint) + 2 * crossing,
         "descent": joint + POINT_IN_DESCENT * own + LATTICES * FLOAT * load.nodes**2,
@@ -56,7 +56,7 @@ def bytes_by_stage(load: Load, shards: int) -> dict[str, float]:
 
 
 def worker_bytes(load: Load, shards: int) -> int:
-    return int(OF_A_PROCESS + max(bytes_by_stage(load, shards).values()))
+    return int(PROCESS_BYTES + max(bytes_by_stage(load, shards).values()))
 
 
 def memory_limit(dask_worker: Any) -> int | None:

@@ -10,8 +10,8 @@ import numpy as np
 from pixelsne import _core
 from pixelsne.arrays import Points
 from pixelsne.components import NUMBERS_IN_SAMPLE, sample_rows
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.extremes import (
     Census,
     Extremes,
@@ -188,24 +188,24 @@ class Rows:
     first_rows: Sequence[int]
     shape: tuple[int, int]  # of all together
 
-    def sample(self, crew: Crew, numbers: int) -> Any:
+    def sample(self, runner: TaskRunner, numbers: int) -> Any:
         """The future of the rows that the local reduction would sample, so many numbers at most."""
         placed = zip(self.blocks, self.first_rows, strict=True)
-        parts = [crew.task("reduce", sampled_rows, block, first, self.shape[0], numbers) for block, first in placed]
-        return crew.task("reduce", stacked, parts)
+        parts = [runner.task("reduce", sampled_rows, block, first, self.shape[0], numbers) for block, first in placed]
+        return runner.task("reduce", stacked, parts)
 
 
-def find_extremes(crew: Crew, rows: Rows, *, cosine: bool) -> Any:
+def find_extremes(runner: TaskRunner, rows: Rows, *, cosine: bool) -> Any:
     """The future of Extremes."""
-    found = crew.join("reduce", largest, [crew.task("reduce", magnitude, block) for block in rows.blocks])
-    sample = rows.sample(crew, NUMBERS_PER_BLOCK)
-    threshold = crew.task("reduce", make_threshold, sample, found, cosine)
+    found = runner.join("reduce", largest, [runner.task("reduce", magnitude, block) for block in rows.blocks])
+    sample = rows.sample(runner, NUMBERS_PER_BLOCK)
+    threshold = runner.task("reduce", make_threshold, sample, found, cosine)
     placed = zip(rows.blocks, rows.first_rows, strict=True)
-    censuses = [crew.task("reduce", census, block, threshold, first) for block, first in placed]
-    return crew.task("reduce", make_extremes, crew.join("reduce", joined, censuses), sample, found, cosine)
+    censuses = [runner.task("reduce", census, block, threshold, first) for block, first in placed]
+    return runner.task("reduce", make_extremes, runner.join("reduce", joined, censuses), sample, found, cosine)
 
 
-def fit_reduction(crew: Crew, rows: Rows, dimensions: Dimensions, *, cosine: bool) -> Any:
+def fit_reduction(runner: TaskRunner, rows: Rows, dimensions: Dimensions, *, cosine: bool) -> Any:
     """The future of a Reduction, the same as the local one's but for rounding."""
     columns = rows.shape[1]
     is_reduced = reduces(columns, dimensions)
@@ -214,15 +214,17 @@ def fit_reduction(crew: Crew, rows: Rows, dimensions: Dimensions, *, cosine: boo
             f"X has {columns:,} columns; distributed PCA takes up to {WIDEST_COVARIANCE:,}. Reduce it first "
             "(dask_ml.decomposition.TruncatedSVD, for example), or pass n_pca=None"
         )
-    extremes = find_extremes(crew, rows, cosine=cosine)
-    units = crew.task("reduce", make_units, extremes, cosine)
-    totals = [crew.task("reduce", sums, block, units) for block in rows.blocks]
-    mean = crew.task("reduce", make_mean, crew.join("reduce", added, totals))
+    extremes = find_extremes(runner, rows, cosine=cosine)
+    units = runner.task("reduce", make_units, extremes, cosine)
+    totals = [runner.task("reduce", sums, block, units) for block in rows.blocks]
+    mean = runner.task("reduce", make_mean, runner.join("reduce", added, totals))
     measure = products if is_reduced else squares
-    spreads = [crew.task("reduce", measure, block, units, mean) for block in rows.blocks]
-    whole = crew.join("reduce", added, spreads)
-    sample = rows.sample(crew, NUMBERS_IN_SAMPLE) if is_reduced and dimensions == "auto" else None
-    return crew.task("reduce", make_reduction, units, mean, whole, dimensions if is_reduced else None, sample, extremes)
+    spreads = [runner.task("reduce", measure, block, units, mean) for block in rows.blocks]
+    whole = runner.join("reduce", added, spreads)
+    sample = rows.sample(runner, NUMBERS_IN_SAMPLE) if is_reduced and dimensions == "auto" else None
+    return runner.task(
+        "reduce", make_reduction, units, mean, whole, dimensions if is_reduced else None, sample, extremes
+    )
 
 
 def digest(block: Block) -> str:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.arrays import Positions
 from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
-from pixelsne.distributed.crew import threads_here
-from pixelsne.distributed.halo import Coded
+from pixelsne.distributed.halo import EncodedPositions
 from pixelsne.distributed.sized import Sized, aligned
+from pixelsne.distributed.task_runner import threads_here
 from pixelsne.repulsion import EXACT_NORMALIZER_UP_TO, EXACT_UP_TO, best_normalizer
 
 # Up to here one task computes the repulsion of all points, in a few milliseconds. The positions are a smaller message
@@ -28,18 +28,18 @@ GATHER_UP_TO = EXACT_NORMALIZER_UP_TO
 
 
 @dataclass(frozen=True)
-class News(Sized):
-    """What a shard tells the others."""
+class ShardSummary(Sized):
+    """Number, center and bounds of a shard's points, and the positions other shards need."""
 
     count: int
     sums: tuple[float, float]  # of all coordinates
     bounds: "_core.Bounds"  # low x, low y, high x, high y
-    coded: Coded  # of the points given
+    encoded: EncodedPositions  # of the points it exports
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all tasks of a run know."""
+    """Settings that all tasks of a run share."""
 
     n: int
     most_nodes: int
@@ -57,28 +57,28 @@ class Field(Sized):
 
 
 @dataclass(frozen=True)
-class Pushes(Sized):
-    """The push on every point, shard by shard."""
+class GatheredRepulsion(Sized):
+    """The repulsion on every point, in the order of the shards."""
 
     push: Positions  # (n, 2)
     normalizer: float
 
-    def of_shard(self, shard: int, news: Sequence[News]) -> Positions:
-        """Return the push on the points of one shard, (own, 2)."""
-        first = sum(one.count for one in news[:shard])
-        push: Positions = aligned(self.push[first : first + news[shard].count])
+    def of_shard(self, shard: int, summaries: Sequence[ShardSummary]) -> Positions:
+        """Return the repulsion on the points of one shard, (own, 2)."""
+        first = sum(one.count for one in summaries[:shard])
+        push: Positions = aligned(self.push[first : first + summaries[shard].count])
         return push
 
 
-def center_of(news: Sequence[News]) -> tuple[float, float]:
-    """The same bits at every shard."""
-    count = sum(one.count for one in news)
-    return sum(one.sums[0] for one in news) / count, sum(one.sums[1] for one in news) / count
+def center_of(summaries: Sequence[ShardSummary]) -> tuple[float, float]:
+    """Return the mean position; every shard gets the same bits."""
+    count = sum(one.count for one in summaries)
+    return sum(one.sums[0] for one in summaries) / count, sum(one.sums[1] for one in summaries) / count
 
 
-def bounds_of(news: Sequence[News]) -> "_core.Bounds":
-    """Of the centered map."""
-    bounds, center = np.array([one.bounds for one in news]), center_of(news)
+def bounds_of(summaries: Sequence[ShardSummary]) -> "_core.Bounds":
+    """Return the bounds of the centered map."""
+    bounds, center = np.array([one.bounds for one in summaries]), center_of(summaries)
     low, high = bounds[:, :2].min(axis=0) - center, bounds[:, 2:].max(axis=0) - center
     if not (np.abs([low, high]) < LARGEST_COORDINATE).all():
         raise FloatingPointError("the map exploded; lower learning_rate or set step_limit")
@@ -86,7 +86,7 @@ def bounds_of(news: Sequence[News]) -> "_core.Bounds":
 
 
 def merge(parts: list[Any], plan: Plan) -> NDArray[np.float32]:
-    """Join what some shards deposited: add up their lattices, or concatenate their positions."""
+    """Merge the deposits of some shards: add up lattices, or concatenate positions."""
     if plan.gathers:
         return np.concatenate(parts)
     total: NDArray[np.float32] = parts[0].copy()
@@ -95,48 +95,50 @@ def merge(parts: list[Any], plan: Plan) -> NDArray[np.float32]:
     return total
 
 
-# Both keep the kernel's spectrum; one task at a time.
+# Both keep the kernel's spectrum, so only one task at a time may use them.
 _convolution, _field = _core.FieldConvolution(), _core.FieldRepulsion()
 _at_work = threading.Lock()
 
 
-def repel(parts: list[Any], news: list[News], plan: Plan) -> Field | Pushes:
-    """Compute the repulsion from what all shards deposited."""
+def repel(parts: list[Any], summaries: list[ShardSummary], plan: Plan) -> Field | GatheredRepulsion:
+    """Compute the repulsion from the deposits of all shards."""
     merged = merge(parts, plan)
-    return repel_together(merged, plan) if plan.gathers else convolve(merged, news, plan)
+    return repel_together(merged, plan) if plan.gathers else convolve(merged, summaries, plan)
 
 
-def convolve(nodes: NDArray[np.float32], news: list[News], plan: Plan) -> Field:
-    lattice = _core.choose_lattice(bounds_of(news), plan.n, plan.most_nodes)
+def convolve(nodes: NDArray[np.float32], summaries: list[ShardSummary], plan: Plan) -> Field:
+    lattice = _core.choose_lattice(bounds_of(summaries), plan.n, plan.most_nodes)
     with _at_work:
         normalizer = _convolution.apply(nodes, lattice, plan.n, threads_here())
     return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
 
 
-def repel_together(positions: Positions, plan: Plan) -> Pushes:
-    """Compute the push on all points with the method that one machine uses for so many."""
+def repel_together(positions: Positions, plan: Plan) -> GatheredRepulsion:
+    """Compute the repulsion on all points as one machine does for this number of points."""
     push, threads = np.empty_like(positions), threads_here()
     if plan.n <= EXACT_UP_TO:
         normalizer = _core.exact_repulsion(positions, push, threads)
     else:
         with _at_work:
             normalizer = _field.pixel_field(positions, plan.most_nodes, push, threads)
-    return Pushes(push, max(normalizer, SMALLEST_NORMALIZER))
+    return GatheredRepulsion(push, max(normalizer, SMALLEST_NORMALIZER))
 
 
-def pass_on(acting: Field | Pushes) -> Field | Pushes:
+def relay(acting: Field | GatheredRepulsion) -> Field | GatheredRepulsion:
     return acting
 
 
 @dataclass(frozen=True)
-class Overview:
-    """Of the whole map, small."""
+class GlobalState:
+    """Bounds and normalizer of the whole map."""
 
     bounds: "_core.Bounds"
     normalizer: float
 
 
-def oversee(acting: Field | Pushes, news: list[News], parts: list[Any] | None) -> Overview:
-    """Summarize the whole map. `parts`: all positions, for an exact normalizer."""
+def reduce_global(
+    acting: Field | GatheredRepulsion, summaries: list[ShardSummary], parts: list[Any] | None
+) -> GlobalState:
+    """Return the GlobalState. parts: all positions, for an exact normalizer."""
     normalizer = acting.normalizer if parts is None else best_normalizer(np.concatenate(parts), threads_here())
-    return Overview(bounds_of(news), max(normalizer, SMALLEST_NORMALIZER))
+    return GlobalState(bounds_of(summaries), max(normalizer, SMALLEST_NORMALIZER))

@@ -1,4 +1,4 @@
-"""The map, partition by partition as the input was."""
+"""The finished map, in the partitions of the input."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,45 +8,49 @@ from numpy.typing import NDArray
 
 from pixelsne.arrays import Placed, Positions
 from pixelsne.descent import History, StoppedBy
-from pixelsne.distributed.crew import Crew
-from pixelsne.distributed.descent import Share, Stand, centered
-from pixelsne.distributed.repulsion import News
+from pixelsne.distributed.descent import ShardGraph, ShardState, centered
+from pixelsne.distributed.repulsion import ShardSummary
 from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.screen import Screen
 
 
 @dataclass(frozen=True)
-class Homecoming(Sized):
-    """Points on their way back to a partition."""
+class PartitionPositions(Sized):
+    """Positions of one shard's points of one partition."""
 
     rows: NDArray[np.int64]
     positions: Positions
 
 
-def send_home(share: Share, stand: Stand, news: list[News], first_rows: list[int]) -> list[Homecoming]:
-    """For each partition, its points of this shard."""
-    rows, positions = share.rows.rows, centered(stand, news)
+def split_by_partition(
+    graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], first_rows: list[int]
+) -> list[PartitionPositions]:
+    """Return, for each partition, the positions of its points in this shard."""
+    rows, positions = graph.rows.rows, centered(state, summaries)
     partition = np.searchsorted(first_rows, rows, side="right") - 1
     chosen = [np.flatnonzero(partition == number) for number in range(len(first_rows))]
-    return [Homecoming(rows[one], positions[one]) for one in chosen]
+    return [PartitionPositions(rows[one], positions[one]) for one in chosen]
 
 
-def come_home(parts: list[Homecoming], first_row: int, count: int) -> Positions:
+def assemble_partition(parts: list[PartitionPositions], first_row: int, count: int) -> Positions:
     positions = np.empty((count, 2), dtype=np.float32)
     for part in parts:
         positions[part.rows - first_row] = part.positions
     return positions
 
 
-def bring_home(crew: Crew, shards: Any, first_rows: list[int], counts: list[int]) -> list[Any]:
-    """(rows of the partition, 2) for each; futures."""
+def gather_by_partition(runner: TaskRunner, shards: Any, first_rows: list[int], counts: list[int]) -> list[Any]:
+    """Return the positions of each partition, (rows, 2), as futures."""
     sent = [
-        crew.task("result", send_home, share, stand, shards.news, first_rows, shard=s)
-        for s, (share, stand) in enumerate(zip(shards.shares, shards.stands, strict=True))
+        runner.task("result", split_by_partition, graph, state, shards.summaries, first_rows, shard=s)
+        for s, (graph, state) in enumerate(zip(shards.graphs, shards.states, strict=True))
     ]
     return [
-        crew.task("result", come_home, [crew.task("result", take, one, number) for one in sent], first, count)
+        runner.task(
+            "result", assemble_partition, [runner.task("result", take, one, number) for one in sent], first, count
+        )
         for number, (first, count) in enumerate(zip(first_rows, counts, strict=True))
     ]
 
@@ -78,6 +82,6 @@ class DistributedMap:
     history: History = field(repr=False)
 
     def compute(self) -> Placed:
-        """All of it here: (n, 2) pixels."""
+        """Return the whole map, (n, 2) pixels, in this process."""
         placed: Placed = self.placed.compute()
         return placed

@@ -1,7 +1,7 @@
-"""A coarse partition of space: cells around centers, cells in shards, points sent where they belong.
+"""Partition the points into shards: cells of space around centers, each owned by one shard.
 
-A point lives in one shard. It visits all shards that own one of the cells nearest to it, so that a shard finds the
-neighbors of its points among its own and its visitors, without asking anybody.
+Every point is owned by one shard. It is copied to all shards that own one of the cells nearest to it, as a ghost point.
+So a shard finds the neighbors of its points among its own points and its ghosts, without asking other shards.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne.arrays import Points
-from pixelsne.distributed.crew import Crew
 from pixelsne.distributed.sized import Sized
+from pixelsne.distributed.task_runner import TaskRunner
 
 CELLS_A_SHARD = 32
 MOST_CELLS = 4096
 SAMPLE_A_CELL = 100
-# A point visits the owners of so many of the cells nearest to it. With few shards most of its neighbors are at home
-# anyway; with many, half of them may not be (benchmarks/results/cluster_halo_reviews1m.md).
-CELLS_VISITED, CELLS_VISITED_OF_MANY = 8, 16
+# A point is sent to the owners of this many of the cells nearest to it. With few shards most neighbors are in the
+# point's own shard anyway; with many, half of them may not be (benchmarks/results/cluster_halo_reviews1m.md).
+GHOST_CELLS, GHOST_CELLS_OF_MANY_SHARDS = 8, 16
 FEW_SHARDS = 4
 PAIRS_AT_ONCE = 4_000_000  # points and cells
 
-# A shard with fewer points than so many neighborhoods is not worth its messages.
+# A shard with fewer points than this many neighborhoods costs more messages than it saves work.
 FEWEST_NEIGHBORHOODS = 10
 
 
@@ -35,21 +35,21 @@ class Cells(Sized):
 
 
 @dataclass(frozen=True)
-class Travelers(Sized):
-    """Points on their way from a partition to a shard."""
+class RoutedPoints(Sized):
+    """Points of one partition, sent to one shard."""
 
     rows: NDArray[np.int64]  # of the input
-    owners: NDArray[np.int32]  # the shards they live in
+    owners: NDArray[np.int32]  # the shards that own them
     points: Points
 
 
 @dataclass(frozen=True)
-class Residents(Sized):
-    """The points of a shard: its own first, then its visitors."""
+class ShardPoints(Sized):
+    """The points of a shard: those it owns first, then its ghosts."""
 
     shard: int
     own: int  # how many
-    rows: NDArray[np.int64]  # of the input, (own + visitors)
+    rows: NDArray[np.int64]  # of the input, (own + ghosts)
     owners: NDArray[np.int32]
     points: Points
 
@@ -73,7 +73,7 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
 
 
 def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
-    """Join equal centers, which data with many equal rows have: a point would visit one place several times."""
+    """Merge equal centers, which data with many equal rows have: a point would be sent to one cell several times."""
     _, first, same = np.unique(centers, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(same.ravel(), weights=weights)
     order = np.argsort(first)
@@ -81,7 +81,7 @@ def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
 
 
 def divide(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
-    """Halves the cells along their longest direction, by weight, until there is a part for each shard."""
+    """Halve the cells along their longest direction, by weight, until there is one part per shard."""
     if shards == 1:
         owners[members] = first
         return
@@ -96,9 +96,9 @@ def divide(centers: Points, weights: Any, members: Any, first: int, shards: int,
 
 
 def nearest_cells(points: Points, cells: Cells) -> Any:
-    """(n, those visited) nearest first."""
-    visited = CELLS_VISITED if cells.owners.max() < FEW_SHARDS else CELLS_VISITED_OF_MANY
-    count = min(visited, len(cells.centers))
+    """Return (n, cells) indices of the nearest cells, nearest first."""
+    wanted = GHOST_CELLS if cells.owners.max() < FEW_SHARDS else GHOST_CELLS_OF_MANY_SHARDS
+    count = min(wanted, len(cells.centers))
     halves = 0.5 * np.einsum("ij,ij->i", cells.centers, cells.centers)
     found = np.empty((len(points), count), dtype=np.int64)
     rows = max(1, PAIRS_AT_ONCE // len(cells.centers))
@@ -110,35 +110,37 @@ def nearest_cells(points: Points, cells: Cells) -> Any:
     return found
 
 
-def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int) -> list[Travelers]:
-    """Of some partitions, for each shard: those that live there and those that visit it."""
+def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int) -> list[RoutedPoints]:
+    """Return, for each shard, the points of some partitions that it owns or gets as ghosts."""
     points = np.concatenate(parts)
     rows = np.concatenate([first + np.arange(len(part)) for first, part in zip(first_rows, parts, strict=True)])
-    visited = cells.owners[nearest_cells(points, cells)]
-    owners = visited[:, 0].astype(np.int32)
+    destinations = cells.owners[nearest_cells(points, cells)]
+    owners = destinations[:, 0].astype(np.int32)
     sent = []
     for shard in range(shards):
-        chosen = np.flatnonzero((visited == shard).any(axis=1))
-        sent.append(Travelers(rows[chosen], owners[chosen], points[chosen]))
+        chosen = np.flatnonzero((destinations == shard).any(axis=1))
+        sent.append(RoutedPoints(rows[chosen], owners[chosen], points[chosen]))
     return sent
 
 
-def count_travelers(sent: list[Travelers]) -> list[list[int]]:
-    """For each shard, how many points will live there; and how many it will see, visitors included."""
+def count_routed(sent: list[RoutedPoints]) -> list[list[int]]:
+    """Return, for each shard, the number of points it owns, and the number with its ghosts."""
     own = [int((one.owners == shard).sum()) for shard, one in enumerate(sent)]
     return [own, [len(one.rows) for one in sent]]
 
 
 def merge_small(own: Sequence[int], seen: Sequence[int], fewest: int) -> list[int]:
-    """Return a new number for each shard. Shards that follow each other, which are near each other, share a number
-    until they see `fewest` points: neighbors are looked for among the points a shard sees."""
+    """Return a new number for each shard, so that each has at least `fewest` points, ghosts included.
+
+    Small shards are merged with the next ones, which are near them: a shard searches neighbors among its points.
+    """
     numbers, number, points, largest = [], 0, 0, 0
     for here, there in zip(own, seen, strict=True):
         numbers.append(number)
         points, largest = points + here, max(largest, there)
         if points > 0 and max(points, largest) >= fewest:
             number, points, largest = number + 1, 0, 0
-    last = max(0, number - 1)  # what is left over joins the last complete one
+    last = max(0, number - 1)  # the rest joins the last complete shard
     return [min(one, last) for one in numbers]
 
 
@@ -146,62 +148,62 @@ def renumber(cells: Cells, numbers: list[int]) -> Cells:
     return Cells(cells.centers, np.array(numbers, dtype=np.int32)[cells.owners])
 
 
-def take(parts: list[Any], place: int) -> Any:
-    return parts[place]
+def take(parts: list[Any], index: int) -> Any:
+    return parts[index]
 
 
-def settle(arrived: list[Travelers], shard: int) -> Residents:
-    """Its own first. Points are copied once: with those that arrived they are much of what a worker can hold."""
-    total, width = sum(len(part.rows) for part in arrived), arrived[0].points.shape[1]
+def collect(received: list[RoutedPoints], shard: int) -> ShardPoints:
+    """Order the received points, those the shard owns first. Copy them once, since memory is short at this stage."""
+    total, width = sum(len(part.rows) for part in received), received[0].points.shape[1]
     points, at = np.empty((total, width), dtype=np.float32), 0
     rows, owners = [], []
-    for at_home in (True, False):
-        for part in arrived:
-            chosen = np.flatnonzero((part.owners == shard) == at_home)
+    for owned in (True, False):
+        for part in received:
+            chosen = np.flatnonzero((part.owners == shard) == owned)
             points[at : at + len(chosen)] = part.points[chosen]
             at += len(chosen)
             rows.append(part.rows[chosen])
             owners.append(part.owners[chosen])
-    own = sum(len(part) for part in rows[: len(arrived)])
-    return Residents(shard, own, np.concatenate(rows), np.concatenate(owners), points)
+    own = sum(len(part) for part in rows[: len(received)])
+    return ShardPoints(shard, own, np.concatenate(rows), np.concatenate(owners), points)
 
 
 def share_sampled(n: int, shards: int) -> float:
-    """Of n points, enough to find the cells of so many shards."""
+    """Return the share of n points that is enough to find the cells of this many shards."""
     return min(1.0, min(CELLS_A_SHARD * shards, MOST_CELLS) * SAMPLE_A_CELL / n)
 
 
-def draw_samples(crew: Crew, points: Sequence[Any], n: int, seed: int) -> list[Any]:
-    """A small share of each partition of n points, futures."""
-    share = share_sampled(n, crew.shards)
-    return [crew.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
+def draw_samples(runner: TaskRunner, points: Sequence[Any], n: int, seed: int) -> list[Any]:
+    """Return a random sample of each partition, as futures."""
+    share = share_sampled(n, runner.shards)
+    return [runner.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
 
 
-class Sending:
-    """Sends the points of all partitions to their shards; all values are futures.
+class PointRouter:
+    """Send the points of all partitions to their shards; all values are futures.
 
-    Partitions are taken together until there are no more groups than shards: the messages are groups x shards.
+    Partitions are grouped until there are no more groups than shards, since the messages are groups x shards.
     """
 
-    def __init__(self, crew: Crew, points: Sequence[Any], first_rows: Sequence[int]) -> None:
-        self._crew, self._points, self._first_rows = crew, points, first_rows
+    def __init__(self, runner: TaskRunner, points: Sequence[Any], first_rows: Sequence[int]) -> None:
+        self._runner, self._points, self._first_rows = runner, points, first_rows
 
     def route(self, cells: Any) -> list[Any]:
-        """For each group of partitions, its Travelers to each shard."""
-        crew, points, size = self._crew, self._points, -(-len(self._points) // self._crew.shards)
+        """Return, for each group of partitions, its RoutedPoints to each shard."""
+        runner, points, size = self._runner, self._points, -(-len(self._points) // self._runner.shards)
         groups = [slice(at, at + size) for at in range(0, len(points), size)]
         return [
-            crew.task("partition", route, list(points[group]), cells, list(self._first_rows[group]), crew.shards)
+            runner.task("partition", route, list(points[group]), cells, list(self._first_rows[group]), runner.shards)
             for group in groups
         ]
 
-    def settle(self, cells: Any, sent: list[Any], k: int) -> list[Any]:
-        """The Residents of each shard. Shards too small to find k neighbors in are merged first."""
-        crew = self._crew
-        counts = np.sum(crew.gather([crew.task("partition", count_travelers, one) for one in sent]), axis=0)
+    def collect(self, cells: Any, sent: list[Any], k: int) -> list[Any]:
+        """Return the ShardPoints of each shard. Shards too small to find k neighbors in are merged first."""
+        runner = self._runner
+        counts = np.sum(runner.gather([runner.task("partition", count_routed, one) for one in sent]), axis=0)
         numbers = merge_small(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
-        if numbers[-1] + 1 < crew.shards:
-            crew.take_fewer(numbers[-1] + 1)
-            sent = self.route(crew.task("partition", renumber, cells, numbers))
-        arrived = [[crew.task("partition", take, one, shard) for one in sent] for shard in range(crew.shards)]
-        return crew.each("partition", settle, arrived, range(crew.shards))
+        if numbers[-1] + 1 < runner.shards:
+            runner.limit_shards(numbers[-1] + 1)
+            sent = self.route(runner.task("partition", renumber, cells, numbers))
+        received = [[runner.task("partition", take, one, shard) for one in sent] for shard in range(runner.shards)]
+        return runner.each("partition", collect, received, range(runner.shards))

@@ -1,4 +1,4 @@
-"""Results on the move: they tell the scheduler how large they are, as it moves what it takes to be small."""
+"""Task results that report their size, since Dask's scheduler prefers to move small ones."""
 
 import sys
 from typing import Any
