@@ -104,10 +104,10 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
         with Clock() as clock:
             run, parts = follow(array, client, workers)
         made = run.map()
-        graphs = client.gather([client.submit(describe, share) for share in run.shards.graphs])
+        graphs = client.gather([client.submit(describe, share) for share in run.descent.tasks.graphs])
         positions = made.positions.compute()
         most = max(client.run(highest_memory).values())
-        lattice = client.submit(describe_field, run.shards.field()).result()
+        lattice = client.submit(describe_field, run.descent.tasks.field()).result()
     judged = judge(points, labels, positions, made.kl_divergence)
     return {
         "total, s": clock.seconds,

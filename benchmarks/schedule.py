@@ -20,7 +20,7 @@ from measure import SOURCES, Clock, Rows, load_points, save, source_name
 from pixelsne import PixelSNE
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
-from pixelsne.schedule import Pace, plan
+from pixelsne.schedule import ScheduleStep, make_schedule
 from pixelsne.settings import settings_of
 from shapes import SHAPES, beside_kin, tears
 
@@ -75,30 +75,30 @@ CHOSEN = "pixelsne, default"
 JUDGED_AT = (350, 1000)
 
 
-def paces_of(phases: list[Phase], n: int) -> list[Pace]:
-    paces = []
+def steps_of(phases: list[Phase], n: int) -> list[ScheduleStep]:
+    schedule = []
     for iterations, exaggeration, momentum, rate in phases:
         for step in range(iterations):
             share = step / iterations
             factor = exaggeration[0] * (exaggeration[1] / exaggeration[0]) ** share
             speed = momentum[0] + (momentum[1] - momentum[0]) * share
             learning_rate = n * rate[0] * (rate[1] / rate[0]) ** share
-            paces.append(Pace("early" if factor > 1 else "late", factor, speed, learning_rate))
-    return paces
+            schedule.append(ScheduleStep("early" if factor > 1 else "late", factor, speed, learning_rate))
+    return schedule
 
 
 def try_candidate(
-    points: np.ndarray, judge: Judge, threads: int, make_paces: Callable[[Any, int], list[Pace]], shape: str
+    points: np.ndarray, judge: Judge, threads: int, make_steps: Callable[[Any, int], list[ScheduleStep]], shape: str
 ) -> list[dict[str, float]]:
     model = PixelSNE(random_state=0, n_jobs=threads, tol=0.0)
     settings = settings_of(model)
     descent = Descent(judge.affinities, initial_positions(points, "pca", 0), settings)
-    descent.paces = make_paces(settings, len(points))
+    descent.schedule = make_steps(settings, len(points))
     rows, seconds = [], 0.0
     clock = Clock()
     clock.__enter__()
     for snapshot in descent:
-        if snapshot.iteration in JUDGED_AT or snapshot.iteration == len(descent.paces):
+        if snapshot.iteration in JUDGED_AT or snapshot.iteration == len(descent.schedule):
             clock.__exit__()
             seconds += clock.seconds
             figures = judge.judge(descent.positions) | known_arrangement(shape, descent.positions, judge)
@@ -151,10 +151,10 @@ def try_all(source: str, only: list[str], threads: int, *, with_opentsne: bool) 
         if not only or label in only:
             rows += (
                 {"data": name_of(name, seed), "n": len(points), "schedule": label, **row}
-                for row in try_candidate(points, judge, threads, lambda _, n, phases=phases: paces_of(phases, n), name)
+                for row in try_candidate(points, judge, threads, lambda _, n, phases=phases: steps_of(phases, n), name)
             )
             print(*rows[-3:], sep="\n", flush=True)
-    more = {CHOSEN: try_candidate(points, judge, threads, plan, name)}
+    more = {CHOSEN: try_candidate(points, judge, threads, make_schedule, name)}
     if with_opentsne:
         more["openTSNE"] = try_opentsne(points, judge, threads, name)
     for label, found in more.items():

@@ -88,11 +88,11 @@ def run_here(values, count, **changes):
     run = begin(partitions, Here(count), model, distributed_settings(model), None)
     for _ in run.snapshots():
         pass
-    home = result.gather_by_partition(run.runner, run.shards, partitions.first_rows, partitions.counts)
+    home = result.gather_by_partition(run.runner, run.descent.tasks, partitions.first_rows, partitions.counts)
     return run, np.concatenate(home)
 
 
 def begin_descent(values, count):
     runner, kernels, graphs = prepare(values, count)
     states = [descent.begin(one) for one in kernels]
-    return descent.ShardedDescent(runner, graphs, states, PLAN)
+    return descent.ShardTasks(runner, graphs, states, PLAN)

@@ -182,7 +182,7 @@ DAMAGES = {
     "no positions": lambda _, arrays: arrays.pop("positions"),
     "NaN": lambda _, arrays: arrays["velocity"].fill(np.nan),
     "fewer points": lambda _, arrays: arrays.update(gains=arrays["gains"][:-1].copy()),
-    "later than the end": lambda document, _: document.update(iteration=61, next_pace=61),
+    "later than the end": lambda document, _: document.update(iteration=61, next_step=61),
     "before the start": lambda document, _: document.update(iteration=0),
     "unknown end": lambda document, _: document.update(stopped_by="boredom"),
     "no timings": lambda document, _: document.update(timings={"descent": "long"}),

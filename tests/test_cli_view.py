@@ -9,7 +9,7 @@ import pytest
 from command_line import run
 from pixelsne import viewer
 from pixelsne.commands import view
-from pixelsne.descent import Snapshot
+from pixelsne.descent_loop import Snapshot
 from pixelsne.files.read_map import read_map
 
 LONG = ["--no-browser", "--max-iter", "100000", "--tol", "0", "--perplexity", "10"]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from pixelsne.cli import main
 from pixelsne.commands.interrupts import Stopped
-from pixelsne.descent import Snapshot
+from pixelsne.descent_loop import Snapshot
 from pixelsne.distributed.checkpoint import RUN
 from pixelsne.files.errors import FileError
 from pixelsne.files.replacing import appearing, left_behind

@@ -8,9 +8,10 @@ import pytest
 import reference
 from pixelsne import PixelSNE, _core
 from pixelsne.affinities import Affinities
-from pixelsne.descent import Descent, median_move
+from pixelsne.descent import Descent
+from pixelsne.descent_loop import median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
-from pixelsne.schedule import plan, skip_to_cooling
+from pixelsne.schedule import make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -93,9 +94,9 @@ def test_bounds(random):
     np.testing.assert_array_equal(_core.bounds(positions, 2), [*positions.min(axis=0), *positions.max(axis=0)])
 
 
-def twin_step(joint, state, pace, settings):
-    gradient = reference.gradient(joint, state.positions, pace.exaggeration)
-    return reference.step(state, gradient, pace.learning_rate, pace.momentum, settings.step_limit)
+def twin_step(joint, state, step, settings):
+    gradient = reference.gradient(joint, state.positions, step.exaggeration)
+    return reference.step(state, gradient, step.learning_rate, step.momentum, settings.step_limit)
 
 
 def relative_error(ours, truth):
@@ -108,8 +109,8 @@ def test_float32_loop_against_its_float64_twin(cluster_affinities):
     start = noise_positions(600, 0)
     descent = Descent(cluster_affinities, start.copy(), settings)
     joint, twin = reference.dense(cluster_affinities), reference.State.at(start)
-    for snapshot, pace in zip(descent, plan(settings, 600), strict=True):
-        twin = twin_step(joint, twin, pace, settings)
+    for snapshot, step in zip(descent, make_schedule(settings, 600), strict=True):
+        twin = twin_step(joint, twin, step, settings)
         assert relative_error(descent.positions, twin.positions) < 1e-5, snapshot.iteration
 
 
@@ -119,12 +120,12 @@ def test_each_float32_step_against_its_float64_twin(cluster_affinities):
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     joint = reference.dense(cluster_affinities)
     snapshots = iter(descent)
-    for pace in plan(settings, 600):
+    for step in make_schedule(settings, 600):
         state = reference.State(
             *(part.astype(np.float64) for part in (descent.positions, descent._velocity, descent._gains))
         )
         next(snapshots)
-        assert relative_error(descent.positions, twin_step(joint, state, pace, settings).positions) < 1e-5
+        assert relative_error(descent.positions, twin_step(joint, state, step, settings).positions) < 1e-5
 
 
 @pytest.mark.parametrize(
@@ -240,13 +241,15 @@ def test_median_move_of_a_single_spot():
 
 
 def test_the_schedule_as_planned():
-    paces = plan(make_settings(max_iter=400), 48_000)
-    assert [pace.phase for pace in paces] == ["early"] * 80 + ["late"] * 320
-    assert {(pace.exaggeration, pace.momentum, pace.learning_rate) for pace in paces[:60]} == {(12.0, 0.8, 1_000.0)}
-    falling = np.array([pace.exaggeration for pace in paces[60:81]])
+    schedule = make_schedule(make_settings(max_iter=400), 48_000)
+    assert [step.phase for step in schedule] == ["early"] * 80 + ["late"] * 320
+    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:60]} == {(12.0, 0.8, 1_000.0)}
+    falling = np.array([step.exaggeration for step in schedule[60:81]])
     np.testing.assert_allclose(falling, 12 ** np.linspace(1, 0, 21))
-    np.testing.assert_allclose([pace.learning_rate for pace in paces[60:81]], 12_000 / falling)
-    rates, momenta = (np.array([getattr(pace, name) for pace in paces[80:]]) for name in ("learning_rate", "momentum"))
+    np.testing.assert_allclose([step.learning_rate for step in schedule[60:81]], 12_000 / falling)
+    rates, momenta = (
+        np.array([getattr(step, name) for step in schedule[80:]]) for name in ("learning_rate", "momentum")
+    )
     assert rates[0] == pytest.approx(12_000)
     np.testing.assert_allclose(rates[1:61] / rates[:60], 4 ** (1 / 60))
     np.testing.assert_allclose(rates[60:260], 48_000)
@@ -255,14 +258,14 @@ def test_the_schedule_as_planned():
 
 
 def test_small_data_have_a_smallest_rate():
-    paces = plan(make_settings(max_iter=350), 96)
-    assert paces[0].learning_rate == 10.0
-    assert paces[200].learning_rate == 96.0
+    schedule = make_schedule(make_settings(max_iter=350), 96)
+    assert schedule[0].learning_rate == 10.0
+    assert schedule[200].learning_rate == 96.0
 
 
 def test_the_last_iterations_cool_down():
-    paces = plan(make_settings(max_iter=1000), 70_000)
-    cooling = paces[-60:]
+    schedule = make_schedule(make_settings(max_iter=1000), 70_000)
+    cooling = schedule[-60:]
     assert (cooling[0].momentum, cooling[0].learning_rate) == pytest.approx((0.95, 70_000))
     assert (cooling[30].momentum, cooling[30].learning_rate) == pytest.approx((0.825, 70_000 * 0.1**0.5))
     assert cooling[-1].momentum == pytest.approx(0.7, abs=0.01)
@@ -270,30 +273,32 @@ def test_the_last_iterations_cool_down():
 
 
 def test_a_map_that_stands_still_skips_to_the_cooling():
-    paces = plan(make_settings(max_iter=350), 70_000)
-    first = next(at for at, pace in enumerate(paces) if pace.cools)
-    assert skip_to_cooling(paces, 200, 0.5, 1.0) == first
-    assert skip_to_cooling(paces, first, 0.5, 1.0) == first  # the next cools anyway, and yet the map stood still
+    schedule = make_schedule(make_settings(max_iter=350), 70_000)
+    first = next(at for at, step in enumerate(schedule) if step.cools)
+    assert skip_to_cooldown(schedule, 200, 0.5, 1.0) == first
+    assert skip_to_cooldown(schedule, first, 0.5, 1.0) == first  # the next cools anyway, and yet the map stood still
     for done, moved in ((200, None), (200, 1.0), (200, float("nan")), (50, 0.5), (first + 1, 0.5)):
-        assert skip_to_cooling(paces, done, moved, 1.0) is None
-    steady = plan(make_settings(max_iter=350, momentum=0.8, learning_rate=200.0), 70_000)
-    assert skip_to_cooling(steady, 200, 0.5, 1.0) == 350
+        assert skip_to_cooldown(schedule, done, moved, 1.0) is None
+    steady = make_schedule(make_settings(max_iter=350, momentum=0.8, learning_rate=200.0), 70_000)
+    assert skip_to_cooldown(steady, 200, 0.5, 1.0) == 350
 
 
 def test_a_short_run_keeps_the_proportions_of_the_schedule():
-    paces = plan(make_settings(max_iter=35), 70_000)
-    assert len(paces) == 35
-    assert [pace.exaggeration == 12.0 for pace in paces] == [True] * 7 + [False] * 28  # the fall starts at 12, too
-    assert [pace.phase for pace in paces] == ["early"] * 8 + ["late"] * 27
-    assert max(pace.momentum for pace in paces) > 0.94
-    assert [pace.learning_rate < 69_000 for pace in paces[8:]] == [True] * 6 + [False] * 16 + [True] * 5
+    schedule = make_schedule(make_settings(max_iter=35), 70_000)
+    assert len(schedule) == 35
+    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 7 + [False] * 28  # the fall starts at 12, too
+    assert [step.phase for step in schedule] == ["early"] * 8 + ["late"] * 27
+    assert max(step.momentum for step in schedule) > 0.94
+    assert [step.learning_rate < 69_000 for step in schedule[8:]] == [True] * 6 + [False] * 16 + [True] * 5
 
 
 def test_what_the_user_sets_is_kept():
-    paces = plan(make_settings(max_iter=100, early_exaggeration_iter=60, learning_rate=(10, 20), momentum=0.7), 1000)
-    assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[:60]} == {(12.0, 10, 0.7)}
-    assert {(pace.exaggeration, pace.learning_rate, pace.momentum) for pace in paces[60:]} == {(1.0, 20, 0.7)}
-    assert len(plan(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
+    schedule = make_schedule(
+        make_settings(max_iter=100, early_exaggeration_iter=60, learning_rate=(10, 20), momentum=0.7), 1000
+    )
+    assert {(step.exaggeration, step.learning_rate, step.momentum) for step in schedule[:60]} == {(12.0, 10, 0.7)}
+    assert {(step.exaggeration, step.learning_rate, step.momentum) for step in schedule[60:]} == {(1.0, 20, 0.7)}
+    assert len(make_schedule(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
 
 
 def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):

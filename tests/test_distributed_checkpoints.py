@@ -61,7 +61,7 @@ def rewrite(path, change):
 
 def test_progress_comes_back(kept):
     progress = progress_of(kept)
-    assert (progress.iteration, progress.next_pace, progress.stopped_by) == (50, 50, "max_iter")
+    assert (progress.iteration, progress.next_step, progress.stopped_by) == (50, 50, "max_iter")
     assert progress.looks == [(50, 2.5, 7.0)]
     assert progress.timings == {"reduce": 0.5}
     assert progress.last_look.shape == (900, 2)
@@ -90,7 +90,7 @@ DAMAGES = {
     "no last look": (lambda _, arrays: arrays.pop("last_look"), "it has no array last_look"),
     "a look of NaN": (lambda _, arrays: arrays["last_look"].fill(np.nan), "last_look is not as it should be"),
     "no components": (lambda document, _: document.update(components=0), "components must be 1 or more"),
-    "a pace before its iteration": (lambda document, _: document.update(next_pace=3), "next_pace must be between"),
+    "a step before its iteration": (lambda document, _: document.update(next_step=3), "next_pace must be between"),
     "later than the end": (lambda document, _: document.update(iteration=61), "iteration must be between 0 and 60"),
     "an unknown end": (lambda document, _: document.update(stopped_by="boredom"), "'boredom' is unknown"),
     "looks that are none": (lambda document, _: document.update(looks=[[1, 2]]), "is damaged"),

@@ -7,7 +7,7 @@ from pixelsne import _core
 from pixelsne.distributed import descent, halo, result
 from pixelsne.distributed.initial_positions import find_axes, start_positions
 from pixelsne.initial_positions import initial_positions as local_positions
-from pixelsne.schedule import Pace
+from pixelsne.schedule import ScheduleStep
 from stages_here import Here, as_matrix, begin_descent
 
 
@@ -21,7 +21,7 @@ class TestDescent:
 
     def cost(self, moving):
         pairs = zip(moving.graphs, moving.states, strict=True)
-        looks = [descent.look(graph, state, moving.summaries, 1) for graph, state in pairs]
+        looks = [descent.measure(graph, state, moving.summaries, 1) for graph, state in pairs]
         mass = sum(one.mass for one in looks)
         return sum(one.logarithms for one in looks) + mass * np.log(moving.field().normalizer)
 
@@ -52,9 +52,9 @@ class TestDescent:
         moving = begin_descent(groups, count)
         before = self.whole(moving)
         whole = as_matrix(moving.graphs, len(groups))
-        pace = Pace("early", 12.0, 0.8, 300.0)
+        step = ScheduleStep("early", 12.0, 0.8, 300.0)
         for _ in range(3):
-            moving.step(pace)
+            moving.step(step)
         rows, columns = np.nonzero(whole)
         offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=4000))]).astype(np.int64)
         attraction = _core.Attraction(offsets, columns.astype(np.int32), whole[rows, columns].astype(np.float32))
@@ -79,10 +79,10 @@ class TestDescent:
             moving = begin_descent(groups, count)
             for exaggeration, rate in ((12.0, 300.0), (1.0, 2000.0)):
                 for _ in range(60):
-                    moving.step(Pace("late", exaggeration, 0.8, rate))
+                    moving.step(ScheduleStep("late", exaggeration, 0.8, rate))
             field = moving.field()
             looks = [
-                descent.look(graph, state, moving.summaries, 1)
+                descent.measure(graph, state, moving.summaries, 1)
                 for graph, state in zip(moving.graphs, moving.states, strict=True)
             ]
             costs.append(
@@ -106,7 +106,7 @@ class TestDescent:
             moving = begin_descent(groups, 3)
             for exaggeration, rate in ((12.0, 300.0), (1.0, 2000.0)):
                 for _ in range(60):
-                    moving.step(Pace("late", exaggeration, 0.8, rate))
+                    moving.step(ScheduleStep("late", exaggeration, 0.8, rate))
             costs.append(self.cost(moving))
         assert costs[0] == pytest.approx(costs[1], rel=0.005)
 

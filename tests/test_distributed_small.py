@@ -7,7 +7,7 @@ from pixelsne import PixelSNE, _core
 from pixelsne.distributed import descent, repulsion
 from pixelsne.distributed.shards import Cells, merge_small, renumber
 from pixelsne.reduce import standardize
-from pixelsne.schedule import Pace
+from pixelsne.schedule import ScheduleStep
 from stages_here import begin_descent, collect, run_here
 
 
@@ -25,8 +25,8 @@ def test_few_points_have_the_local_kl(random, n):
     for run, positions in runs:
         assert np.isfinite(positions).all()
         assert np.ptp(positions, axis=0).max() > 1
-        assert run.kl >= -1e-6
-    assert np.mean([run.kl for run, _ in runs]) <= 1.1 * np.mean([local_kl(values) for values in draws]) + 0.01
+        assert run.descent.kl >= -1e-6
+    assert np.mean([run.descent.kl for run, _ in runs]) <= 1.1 * np.mean([local_kl(values) for values in draws]) + 0.01
 
 
 def test_many_equal_rows_have_the_local_kl():
@@ -35,7 +35,7 @@ def test_many_equal_rows_have_the_local_kl():
     values = rng.normal(size=(60, 10)).astype(np.float32)[rng.integers(0, 60, 2500)]
     run, _ = run_here(values, 2)
     assert run.runner.shards == 2
-    assert run.kl == pytest.approx(local_kl(values), rel=0.1)
+    assert run.descent.kl == pytest.approx(local_kl(values), rel=0.1)
 
 
 def nearly_equal_rows(kind, rng):
@@ -65,7 +65,7 @@ def test_nearly_equal_rows_have_a_map(random, kind):
     values = nearly_equal_rows(kind, random)
     run, positions = run_here(values, 3, max_iter=100)
     assert np.isfinite(positions).all()
-    assert run.kl <= 1.1 * local_kl(values, max_iter=100)
+    assert run.descent.kl <= 1.1 * local_kl(values, max_iter=100)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_gathered_positions_are_pushed_as_on_one_machine(groups, count):
     moving = begin_descent(groups, count)
     moving.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
     for _ in range(20):
-        moving.step(Pace("late", 12.0, 0.8, 300.0))
+        moving.step(ScheduleStep("late", 12.0, 0.8, 300.0))
     positions = np.concatenate([descent.centered(state, moving.summaries) for state in moving.states])
     expected = np.empty_like(positions)
     normalizer = _core.FieldRepulsion().pixel_field(positions, 2048, expected, 1)
@@ -102,7 +102,7 @@ def test_gathered_positions_are_pushed_as_on_one_machine(groups, count):
     assert acting.normalizer == normalizer
     found = [acting.of_shard(shard, moving.summaries) for shard in range(len(moving.states))]
     assert np.array_equal(np.concatenate(found), expected)
-    whole, _ = moving.look(1, exactly=True)
+    whole, _ = moving.measure(1, exactly=True)
     assert whole.normalizer == pytest.approx(_core.exact_repulsion(positions, expected, 1), rel=1e-6)
 
 
@@ -114,5 +114,5 @@ def test_tasks_do_not_change_what_others_got(groups):
     acting = moving.field()
     deposited = descent.deposit(graph, state, summaries, moving.plan)
     before = deposited.copy()
-    descent.move_shard(graph, state, summaries, acting, moving.plan, Pace("late", 12.0, 0.8, 300.0))
+    descent.move_shard(graph, state, summaries, acting, moving.plan, ScheduleStep("late", 12.0, 0.8, 300.0))
     assert np.array_equal(deposited, before)

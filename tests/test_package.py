@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pixelsne
-from pixelsne import _core, descent, distributed, estimator, quality, screen, seeds, viewer
+from pixelsne import _core, descent_loop, distributed, estimator, quality, screen, seeds, viewer
 
 ROOT = Path(__file__).parents[1]
 
@@ -68,7 +68,7 @@ def test_there_are_examples_in_docstrings():
 
 def public_functions():
     """What users call, by its dotted name."""
-    classes = [estimator.PixelSNE, seeds.SeedReport, screen.Screen, descent.Snapshot, viewer.View]
+    classes = [estimator.PixelSNE, seeds.SeedReport, screen.Screen, descent_loop.Snapshot, viewer.View]
     methods = [(f"{one.__name__}.{name}", vars(one)[name]) for one in classes for name in vars(one)]
     modules = (pixelsne, quality, viewer, distributed)
     functions = [(f"{one.__name__}.{name}", getattr(one, name)) for one in modules for name in one.__all__]

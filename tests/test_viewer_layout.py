@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from pixelsne import PixelSNE, viewer
 from pixelsne.cli import main
-from pixelsne.descent import Snapshot
+from pixelsne.descent_loop import Snapshot
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pixelsne.descent import Snapshot
+    from pixelsne.descent_loop import Snapshot
     from pixelsne.estimator import PixelSNE
     from pixelsne.screen import Screen
     from pixelsne.seeds import compare_seeds
@@ -22,7 +22,7 @@ __version__ = "0.2.0"
 _HOMES = {
     "PixelSNE": "pixelsne.estimator",
     "Screen": "pixelsne.screen",
-    "Snapshot": "pixelsne.descent",
+    "Snapshot": "pixelsne.descent_loop",
     "compare_seeds": "pixelsne.seeds",
     "quality": "pixelsne.quality",
 }

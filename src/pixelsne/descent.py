@@ -1,30 +1,21 @@
-"""The loop: forces, step, screen, until the picture stands still."""
+"""The descent in this process: forces, step, screen."""
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities
-from pixelsne.arrays import AnyArray, Placed, Positions
+from pixelsne.arrays import Placed, Positions
+from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, History, StoppedBy
 from pixelsne.duplicates import Duplicates, WeightedPoints
 from pixelsne.repulsion import best_normalizer, choose_repulsion
-from pixelsne.schedule import Pace, plan, skip_to_cooling
+from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
-
-PhaseName = Literal["reduce", "neighbors", "affinities", "early", "late"]
-StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
-
-# How often the KL divergence and the pixels moved are measured.
-ITERATIONS_BETWEEN_LOOKS = 50
-
-# The median move is taken over this many points at most, evenly spread over all.
-POINTS_LOOKED_AT = 50_000
 
 # Keeps the division defined when all points are too far apart to feel each other.
 SMALLEST_NORMALIZER = 1e-37
@@ -34,50 +25,11 @@ LARGEST_COORDINATE = 1e9
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """How far a run is."""
-
-    iteration: int
-    phase: PhaseName
-    fraction: float  #: of this stage, 0 to 1
-    screen: Screen | None = None  #: None before the descent
-    kl: float | None = None
-    moved: float | None = None  #: median pixels since the last look
-    _map: Callable[[], Positions] | None = field(default=None, repr=False)
-
-    @property
-    def positions(self) -> Positions | None:
-        """(n, 2), embedding units: a copy of the map as it is when this is read.
-
-        None before the descent, and always on a cluster, where no machine has them all.
-        """
-        return None if self._map is None else self._map()
-
-
-@dataclass
-class History:
-    """What was measured at every look: (iteration, KL, pixels moved).
-
-    One list, so that an interrupt between two measures cannot leave columns of different lengths.
-    """
-
-    looks: list[tuple[int, float, float]] = field(default_factory=list)
-
-    def columns(self) -> dict[str, AnyArray]:
-        iterations, divergences, moves = zip(*self.looks, strict=True) if self.looks else ((), (), ())
-        return {
-            "iteration": np.array(iterations, dtype=np.int64),
-            "kl": np.array(divergences, dtype=np.float64),
-            "moved": np.array(moves, dtype=np.float64),
-        }
-
-
-@dataclass(frozen=True)
 class State:
     """All that changes during a descent: one that starts from it ends in the same bits."""
 
     iteration: int
-    next_pace: int  # ahead of the iteration once `tol` has left some out
+    next_step: int  # ahead of the iteration once `tol` has left some out
     stopped_by: StoppedBy
     looks: list[tuple[int, float, float]]
     positions: Positions
@@ -91,19 +43,6 @@ def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer
     return logarithms + mass * math.log(max(normalizer, SMALLEST_NORMALIZER))
 
 
-def median_move(before: Placed, after: Placed) -> float:
-    """Median distance in pixels, less the shift and scale that all points share.
-
-    One outlier that moves the border rescales the whole screen; quartiles do not see it.
-    """
-    old = np.quantile(before, [0.25, 0.5, 0.75], axis=0)
-    new = np.quantile(after, [0.25, 0.5, 0.75], axis=0)
-    spread = old[2] - old[0]
-    scale = np.where(spread > 0, (new[2] - new[0]) / np.where(spread > 0, spread, 1.0), 1.0)
-    moves = after - (new[1] + (before - old[1]) * scale)
-    return float(np.median(np.hypot(moves[:, 0], moves[:, 1])))
-
-
 def log_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> float:
     """What weights add to the logarithm of Q, over P: q_ij is w_i w_j / (1 + d2), normalized."""
     if weights is None:
@@ -112,8 +51,8 @@ def log_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> fl
     return 2.0 * float(np.dot(rows, affinities.values))
 
 
-class Descent:
-    """One descent. Iterating it moves the map; between two iterations everything is consistent."""
+class Descent(DescentLoop):
+    """A descent whose positions are in this process."""
 
     def __init__(
         self,
@@ -123,21 +62,16 @@ class Descent:
         order: NDArray[np.int32] | None = None,
         duplicates: Duplicates | None = None,
     ) -> None:
-        self.settings = settings
         self.positions = positions
         self.order = order  # the (distinct) input row at each place, where these differ
         self.duplicates = duplicates
         self._weights = self._weights_in_order()
         self._weighted = None if self._weights is None else WeightedPoints(self._weights)
         n = len(positions) if self._weighted is None else len(self._weighted)
-        self.paces = plan(settings, n)
-        self.iteration = 0
-        self._next = 0  # of the paces
+        super().__init__(settings, n)
         self.normalizer = math.inf  # of the last iteration
-        self.stopped_by: StoppedBy = "max_iter"
-        self.history = History()
         self.attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
-        self.screen = self._screen(_core.bounds(positions, settings.threads))
+        self._screen = self._screen_around(_core.bounds(positions, settings.threads))
         self._log_weights = log_weights(affinities, self._weights)
         repel = choose_repulsion(settings, n)
         self._repel = repel if self._weighted is None else self._weighted.lift(repel)
@@ -145,26 +79,22 @@ class Descent:
         self._gains = np.ones_like(positions)
         self._pull = np.empty_like(positions)
         self._push = np.empty_like(positions)
-        self._sampled = slice(None, None, -(-len(positions) // POINTS_LOOKED_AT))
-        self._last_look = self.screen.place(positions[self._sampled])
+        self._sampled = slice(None, None, -(-len(positions) // POINTS_MEASURED))
+        self.last_sample: Placed = self._screen.place(positions[self._sampled])
 
-    def __iter__(self) -> Iterator[Snapshot]:
-        while self._next < len(self.paces):
-            pace = self.paces[self._next]
-            self._next += 1
-            self._iterate(pace)
-            kl, moved = self._look()
-            skipped = skip_to_cooling(self.paces, self._next, moved, self.settings.tol)
-            if skipped is not None:
-                self._next, self.stopped_by = skipped, "tol"
-            yield self._snapshot(pace, kl, moved)
+    @property
+    def screen(self) -> Screen:
+        return self._screen
 
-    def _screen(self, bounds: tuple[float, float, float, float]) -> Screen:
+    def _screen_around(self, bounds: tuple[float, float, float, float]) -> Screen:
         return Screen.around(bounds, self.settings.resolution, self.settings.aspect)
 
-    def _iterate(self, pace: Pace) -> None:
+    def _current_map(self) -> Callable[[], Positions]:
+        return self.map
+
+    def _move(self, step: ScheduleStep) -> None:
         threads = self.settings.threads
-        normalizer = max(self._repel(self.positions, self.screen, self._push), SMALLEST_NORMALIZER)
+        normalizer = max(self._repel(self.positions, self._screen, self._push), SMALLEST_NORMALIZER)
         self.attraction.forces(self.positions, self._pull, threads)
         if self._weights is not None:
             self._pull /= self._weights[:, None]  # of one of the points that each stands for, as the push is
@@ -174,10 +104,10 @@ class Descent:
             self._gains,
             self._pull,
             self._push,
-            pace.exaggeration,
+            step.exaggeration,
             normalizer,
-            pace.learning_rate,
-            pace.momentum,
+            step.learning_rate,
+            step.momentum,
             self.settings.step_limit,
             threads,
         )
@@ -185,51 +115,40 @@ class Descent:
         if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
             raise FloatingPointError(
                 f"the map exploded at iteration {self.iteration}; "
-                f"lower learning_rate (it is {pace.learning_rate:g}) or set step_limit"
+                f"lower learning_rate (it is {step.learning_rate:g}) or set step_limit"
             )
-        self.iteration += 1
-        self.screen = self._screen(bounds)
+        self._screen = self._screen_around(bounds)
 
-    def _look(self) -> tuple[float | None, float | None]:
-        if self.iteration % ITERATIONS_BETWEEN_LOOKS != 0:
-            return None, None
-        # Z belongs to the positions before the step, a fiftieth of a look ago: close enough to watch.
-        kl = self.divergence()
-        placed = self.screen.place(self.positions[self._sampled])
-        moved = median_move(self._last_look, placed)
-        self._last_look = placed
-        self.history.looks.append((self.iteration, kl, moved))
-        return kl, moved
-
-    def _snapshot(self, pace: Pace, kl: float | None, moved: float | None) -> Snapshot:
-        return Snapshot(self.iteration, pace.phase, self._next / len(self.paces), self.screen, kl, moved, self.map)
+    def _measure(self) -> tuple[float, Placed]:
+        # The normalizer is that of the positions before the last step, which is close enough to watch.
+        return self.divergence(), self._screen.place(self.positions[self._sampled])
 
     def state(self) -> State:
         """What the descent is made of between two iterations; not a copy."""
         return State(
             iteration=self.iteration,
-            next_pace=self._next,
+            next_step=self.next_step,
             stopped_by=self.stopped_by,
             looks=self.history.looks,
             positions=self.positions,
             velocity=self._velocity,
             gains=self._gains,
-            last_look=self._last_look,
+            last_look=self.last_sample,
         )
 
     def resume(self, state: State) -> None:
-        """Goes on from there; the arrays are the descent's from now on."""
-        mine, given = self.state(), state
+        """Continue from a state, whose arrays belong to the descent from now on."""
+        mine = self.state()
         for name in ("positions", "velocity", "gains", "last_look"):
-            if getattr(mine, name).shape != getattr(given, name).shape:
-                raise ValueError(f"{name} of another descent: {getattr(given, name).shape}")
-        if not 0 < state.iteration <= state.next_pace <= len(self.paces):
-            raise ValueError(f"iteration {state.iteration} is none of {len(self.paces)}")
-        self.iteration, self._next, self.stopped_by = state.iteration, state.next_pace, state.stopped_by
+            if getattr(mine, name).shape != getattr(state, name).shape:
+                raise ValueError(f"{name} of another descent: {getattr(state, name).shape}")
+        if not 0 < state.iteration <= state.next_step <= len(self.schedule):
+            raise ValueError(f"checkpoint is at iteration {state.iteration}, but the schedule has {len(self.schedule)}")
+        self.iteration, self.next_step, self.stopped_by = state.iteration, state.next_step, state.stopped_by
         self.history = History(list(state.looks))
         self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
-        self._last_look = state.last_look
-        self.screen = self._screen(_core.bounds(self.positions, self.settings.threads))
+        self.last_sample = state.last_look
+        self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))
 
     def divergence(self) -> float:
         """KL, by the normalizer of the last iteration."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pixelsne.arrays import Positions
-from pixelsne.descent import History, StoppedBy
+from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.screen import Screen
 from pixelsne.spaces import Space
 

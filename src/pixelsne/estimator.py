@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pixelsne.arrays import Placed, Positions
 from pixelsne.choices import GIVEN_METRICS, OTHER_METRICS
-from pixelsne.descent import Snapshot, StoppedBy
+from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate

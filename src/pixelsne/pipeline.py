@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
 from pixelsne.arrays import Positions
-from pixelsne.descent import Descent, PhaseName, Snapshot, State, StoppedBy
+from pixelsne.descent import Descent, State
+from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
 from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes

@@ -9,7 +9,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from pixelsne.descent import Snapshot
+from pixelsne.descent_loop import Snapshot
 
 STAGES = {
     "reduce": "reducing",

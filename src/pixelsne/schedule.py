@@ -36,7 +36,7 @@ SMALLEST_AUTOMATIC_RATE = 10.0  # below 480 points; a higher limit scrambles the
 
 
 @dataclass(frozen=True)
-class Pace:
+class ScheduleStep:
     """How one iteration moves."""
 
     phase: Literal["early", "late"]
@@ -76,13 +76,13 @@ def cooled(left: int, max_iter: int) -> float:
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
-def plan_early(settings: Settings, n: int, exaggeration: float) -> Pace:
+def early_step(settings: Settings, n: int, exaggeration: float) -> ScheduleStep:
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
     rate = settings.learning_rate[0] or automatic_rate(n, exaggeration, EARLY_RATE)
-    return Pace("early", exaggeration, momentum, rate)
+    return ScheduleStep("early", exaggeration, momentum, rate)
 
 
-def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
+def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
     """step: iterations since exaggeration; left: iterations to go, this one included."""
     warm, cold = risen(step, settings.max_iter), cooled(left, settings.max_iter)
     momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warm
@@ -91,14 +91,14 @@ def plan_late(settings: Settings, n: int, step: int, left: int) -> Pace:
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, share)
     automatic = settings.momentum is None or settings.learning_rate[1] is None
     momentum = momentum if settings.momentum is None else settings.momentum[1]
-    return Pace("late", settings.exaggeration, momentum, rate, cools=automatic and cold > 0)
+    return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=automatic and cold > 0)
 
 
-def plan(settings: Settings, n: int) -> list[Pace]:
-    """One pace for each iteration."""
-    early = [plan_early(settings, n, exaggeration) for exaggeration in exaggerations(settings)]
+def make_schedule(settings: Settings, n: int) -> list[ScheduleStep]:
+    """One step for each iteration."""
+    early = [early_step(settings, n, exaggeration) for exaggeration in exaggerations(settings)]
     late = settings.max_iter - len(early)
-    return early + [plan_late(settings, n, step, late - step) for step in range(late)]
+    return early + [late_step(settings, n, step, late - step) for step in range(late)]
 
 
 def warn_of_no_late_phase(settings: Settings) -> None:
@@ -113,14 +113,14 @@ def warn_of_no_late_phase(settings: Settings) -> None:
         )
 
 
-def skip_to_cooling(paces: Sequence[Pace], done: int, moved: float | None, tol: float) -> int | None:
+def skip_to_cooldown(schedule: Sequence[ScheduleStep], done: int, moved: float | None, tol: float) -> int | None:
     """Where a map that stands still goes on: at the last iterations, in which it comes to rest.
 
-    done: paces taken so far. moved: median pixels since the last look, None where nobody looked. The result is None
-    while the map moves, before the late phase, and once it cools: then the next pace follows.
+    done: schedule taken so far. moved: median pixels since the last look, None where nobody looked. The result is None
+    while the map moves, before the late phase, and once it cools: then the next step follows.
     """
-    pace = paces[done - 1]
-    stands_still = moved is not None and moved < tol and pace.phase == "late"
-    if not stands_still or pace.cools:
+    step = schedule[done - 1]
+    stands_still = moved is not None and moved < tol and step.phase == "late"
+    if not stands_still or step.cools:
         return None
-    return next((at for at in range(done, len(paces)) if paces[at].cools), len(paces))
+    return next((at for at in range(done, len(schedule)) if schedule[at].cools), len(schedule))

@@ -13,9 +13,9 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from pixelsne.arrays import AnyArray, Placed
-from pixelsne.descent import StoppedBy
+from pixelsne.descent_loop import StoppedBy
 from pixelsne.distributed.affinities import Rows
-from pixelsne.distributed.descent import ShardedDescent, ShardGraph, ShardState
+from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks
 from pixelsne.distributed.halo import HaloExport
 from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.distributed.task_runner import TaskRunner
@@ -38,7 +38,7 @@ class Progress:
     """The state of a run that is not on the workers."""
 
     iteration: int
-    next_pace: int
+    next_step: int
     stopped_by: StoppedBy
     looks: list[tuple[int, float, float]]
     timings: dict[str, float]
@@ -115,7 +115,7 @@ def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_ite
     iteration = check_count("iteration", document["iteration"], 0, max_iter)
     return Progress(
         iteration=iteration,
-        next_pace=check_count("next_pace", document["next_pace"], iteration, max_iter),
+        next_step=check_count("next_pace", document["next_pace"], iteration, max_iter),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
         looks=[(int(at), finite(kl), finite(moved)) for at, kl, moved in document["looks"]],
         timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
@@ -159,13 +159,13 @@ class SharedFolder:
         runner, folder = self._runner, str(self.path)
         return [runner.task("load", load_state, folder, iteration, s, shard=s) for s in range(runner.shards)]
 
-    def save(self, moving: ShardedDescent, progress: Progress) -> None:
+    def save(self, tasks: ShardTasks, progress: Progress) -> None:
         """Write a checkpoint and continue from its files, so that the scheduler can drop older tasks."""
         runner, folder = self._runner, str(self.path)
         runner.gather(
             [
                 runner.task("save", save_state, state, folder, progress.iteration, shard, shard=shard)
-                for shard, state in enumerate(moving.states)
+                for shard, state in enumerate(tasks.states)
             ]
         )
         document = {"kind": KIND, "version": VERSION, "run": self._identity | {"workers": runner.shards}} | vars(
@@ -173,7 +173,7 @@ class SharedFolder:
         )
         del document["last_look"]
         write_archive(self.path / RUN, document, {"last_look": progress.last_look})
-        moving.continue_from(self.load_states(progress.iteration))
+        tasks.continue_from(self.load_states(progress.iteration))
         before, self._saved = self._saved, progress.iteration
         if before is not None and before != progress.iteration:
             for shard in range(runner.shards):

@@ -34,7 +34,7 @@ from pixelsne.distributed.repulsion import (
 )
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import FAN_IN, TaskRunner, threads_here
-from pixelsne.schedule import Pace
+from pixelsne.schedule import ScheduleStep
 
 
 @dataclass
@@ -167,7 +167,7 @@ def move_shard(
     summaries: list[ShardSummary],
     acting: Field | GatheredRepulsion,
     plan: Plan,
-    pace: Pace,
+    step: ScheduleStep,
 ) -> ShardState:
     """Move the shard's points by one schedule step."""
     cache = _caches.pop(state, None) or StepCache(graph, state, summaries, plan)
@@ -181,10 +181,10 @@ def move_shard(
         gains,
         pull,
         push,
-        pace.exaggeration,
+        step.exaggeration,
         acting.normalizer,
-        pace.learning_rate,
-        pace.momentum,
+        step.learning_rate,
+        step.momentum,
         plan.step_limit,
         threads,
     )
@@ -192,7 +192,7 @@ def move_shard(
 
 
 @dataclass(frozen=True)
-class Look(Sized):
+class ShardMeasurement(Sized):
     """A shard's contribution to KL, and some of its positions, for the client."""
 
     logarithms: float  # sum of p log(p (1 + d2))
@@ -200,13 +200,13 @@ class Look(Sized):
     sampled: Positions  # centered
 
 
-def look(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], every: int) -> Look:
+def measure(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], every: int) -> ShardMeasurement:
     own, threads = centered(state, summaries), threads_here()
     logarithms, mass = graph.attraction().divergence(with_halo(graph, own, summaries, threads), threads)
-    return Look(logarithms, mass, own[::every])
+    return ShardMeasurement(logarithms, mass, own[::every])
 
 
-class ShardedDescent:
+class ShardTasks:
     """Submit iterations as tasks; attributes are futures of the latest one."""
 
     def __init__(self, runner: TaskRunner, graphs: list[Any], states: list[Any], plan: Plan) -> None:
@@ -215,7 +215,7 @@ class ShardedDescent:
         self._field: Any = None  # of the current positions, once computed
 
     def _summarize(self, states: list[Any]) -> list[Any]:
-        return self.runner.each("tell", summarize, self.graphs, states)
+        return self.runner.each("summarize", summarize, self.graphs, states)
 
     def field(self) -> Any:
         """Return the repulsion of the current positions, as a future."""
@@ -250,11 +250,11 @@ class ShardedDescent:
             ]
         return [copies[shard * len(copies) // counts[0]] for shard in range(counts[0])]
 
-    def step(self, pace: Pace) -> None:
+    def step(self, step: ScheduleStep) -> None:
         """Submit one iteration, without waiting for it."""
         fields = self._broadcast(self.field())
         states = [
-            self.runner.task("advance", move_shard, graph, state, self.summaries, acting, self.plan, pace, shard=shard)
+            self.runner.task("move", move_shard, graph, state, self.summaries, acting, self.plan, step, shard=shard)
             for shard, (graph, state, acting) in enumerate(zip(self.graphs, self.states, fields, strict=True))
         ]
         self.continue_from(states)
@@ -267,16 +267,16 @@ class ShardedDescent:
             None,
         )  # together: an interrupt must leave a consistent state
 
-    def look(self, every: int, *, exactly: bool = False) -> tuple[GlobalState, list[Look]]:
+    def measure(self, every: int, *, exactly: bool = False) -> tuple[GlobalState, list[ShardMeasurement]]:
         """Wait for all submitted tasks and measure the map. exactly: use an exact normalizer for small maps."""
         seen = [
-            self.runner.task("look", look, graph, state, self.summaries, every, shard=shard)
+            self.runner.task("measure", measure, graph, state, self.summaries, every, shard=shard)
             for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
         ]
         gathers = exactly and self.plan.gathers
         parts = (
-            [self.runner.task("look", centered, state, self.summaries) for state in self.states] if gathers else None
+            [self.runner.task("measure", centered, state, self.summaries) for state in self.states] if gathers else None
         )
-        whole = self.runner.task("look", reduce_global, self.field(), self.summaries, parts)
+        whole = self.runner.task("measure", reduce_global, self.field(), self.summaries, parts)
         found = self.runner.gather([whole, *seen])
         return found[0], found[1:]

@@ -49,7 +49,7 @@ def embed(
                     run.stop("callback")
                     break
     except KeyboardInterrupt:
-        if run.shards is None or run.iteration == 0:
+        if run.descent is None or run.descent.iteration == 0:
             raise
         run.stop("interrupt")
     return run.map()

@@ -2,41 +2,30 @@
 
 import time
 import warnings
-from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pixelsne.descent import (
-    ITERATIONS_BETWEEN_LOOKS,
-    POINTS_LOOKED_AT,
-    History,
-    PhaseName,
-    Snapshot,
-    StoppedBy,
-    median_move,
-)
+from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
 from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
-from pixelsne.distributed.checkpoint import Progress, SharedFolder
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.result import DistributedMap
+from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.source import Wanted
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.reduce import Reduction
 from pixelsne.repulsion import MOST_NODES
-from pixelsne.schedule import plan as plan_paces
-from pixelsne.schedule import skip_to_cooling, warn_of_no_late_phase
-from pixelsne.screen import Screen
+from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.settings import Settings
 
-Result = TypeVar("Result")
+if TYPE_CHECKING:
+    from pixelsne.distributed.checkpoint import SharedFolder
 
-# Iterations that are submitted before the first of them is done, so that workers never wait for the client.
-ITERATIONS_AHEAD = 5
+Result = TypeVar("Result")
 
 ITERATIONS_BETWEEN_CHECKPOINTS = 25
 
@@ -63,8 +52,7 @@ class Partitions:
 class DistributedRun:
     """A run on a cluster: iterate over `snapshots` to the end, or stop early, then call `map`.
 
-    `start` makes one. Between two snapshots, `iteration`, `kl` and `screen` (the last two as last measured) give the
-    progress, `timings` the seconds of each completed stage, `history` all measurements.
+    `start` makes one. `timings` holds the seconds of each completed stage, `descent` the progress of the last one.
     """
 
     def __init__(self, partitions: Partitions, runner: TaskRunner, settings: Settings) -> None:
@@ -75,18 +63,24 @@ class DistributedRun:
         self.perplexity = fitting_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
-        self.history = History()
         self.components: int | None = None  # dimensions after reduction, once they are known
-        self.iteration = 0
-        self.stopped_by: StoppedBy = "max_iter"
-        self.shards: descent.ShardedDescent | None = None
-        self.kl = float("nan")
-        self.screen: Screen | None = None
-        self._last_look: Any = None
-        self._next_pace = 0
-        self._seen_at = -1  # the iteration at which screen and kl were measured
+        self.descent: ShardedDescent | None = None
+        self._stopped_by: StoppedBy | None = None  # by the caller
         gathers = partitions.rows <= repulsion.GATHER_UP_TO
         self._plan = repulsion.Plan(partitions.rows, MOST_NODES, settings.step_limit, gathers)
+
+    @property
+    def iteration(self) -> int:
+        return 0 if self.descent is None else self.descent.iteration
+
+    @property
+    def kl(self) -> float:
+        """As last measured."""
+        return float("nan") if self.descent is None else self.descent.kl
+
+    @property
+    def stopped_by(self) -> StoppedBy:
+        return self._stopped_by or ("max_iter" if self.descent is None else self.descent.stopped_by)
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
         """Run all stages, from a checkpoint if there is one; yield Snapshots as they proceed and after every iteration.
@@ -96,12 +90,17 @@ class DistributedRun:
         progress = None if self.folder is None else self.folder.progress()
         if progress is not None and self.folder is not None:
             graphs, states = self.folder.load_graphs(), self.folder.load_states(progress.iteration)
-            self._take_over(progress)
+            self.timings.update(progress.timings)
+            self.components = progress.components
+            self.partitions.blocks.clear()
         else:
             graphs, states = yield from self._begin()
-        self.shards = descent.ShardedDescent(self.runner, graphs, states, self._plan)
+        tasks = descent.ShardTasks(self.runner, graphs, states, self._plan)
         del graphs, states
-        yield from self._timed("descent", self._descend(self.shards))
+        self.descent = ShardedDescent(tasks, self.settings, self.partitions.rows)
+        if progress is not None:
+            self.descent.resume(progress)
+        yield from self._timed("descent", self._descend(self.descent))
 
     def _begin(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """Run the stages before the descent; return graphs and states of the shards, as futures."""
@@ -116,18 +115,9 @@ class DistributedRun:
             graphs = self.folder.load_graphs()
         return graphs, states
 
-    def _take_over(self, progress: Progress) -> None:
-        self.iteration, self._next_pace = progress.iteration, progress.next_pace
-        self.stopped_by = "tol" if progress.stopped_by == "tol" else "max_iter"
-        self.history.looks.extend(progress.looks)
-        self.timings.update(progress.timings)
-        self._last_look, self.components = progress.last_look, progress.components
-        self.partitions.blocks.clear()
-
-    def _save(self, moving: descent.ShardedDescent) -> None:
+    def _save(self, moving: ShardedDescent) -> None:
         if self.folder is not None:
-            seen = self.iteration, self._next_pace, self.stopped_by, self.history.looks, self.timings, self._last_look
-            self.folder.save(moving, Progress(*seen, self.components))
+            self.folder.save(moving.tasks, moving.progress(self.timings, self.components))
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         runner, settings, partitions = self.runner, self.settings, self.partitions
@@ -180,57 +170,26 @@ class DistributedRun:
         finally:
             self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - began
 
-    def _descend(self, moving: descent.ShardedDescent) -> Generator[Snapshot, None, None]:
-        paces = plan_paces(self.settings, self.partitions.rows)
-        if self._last_look is None:
-            self._last_look = self._see(moving)
+    def _descend(self, moving: ShardedDescent) -> Generator[Snapshot, None, None]:
+        if moving.last_sample is None:
+            moving.begin()
             self._save(moving)
-        under_way: deque[list[Any]] = deque()
-        while self._next_pace < len(paces):
-            pace = paces[self._next_pace]
-            moving.step(pace)
-            self._next_pace += 1
-            self.iteration += 1
-            under_way.append(moving.summaries)
-            if len(under_way) > ITERATIONS_AHEAD:
-                self.runner.wait(under_way.popleft())
-            kl, moved = self._look(moving) if self.iteration % ITERATIONS_BETWEEN_LOOKS == 0 else (None, None)
-            skipped = skip_to_cooling(paces, self._next_pace, moved, self.settings.tol)
-            if skipped is not None:
-                self._next_pace, self.stopped_by = skipped, "tol"
-            if self.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
+        for snapshot in moving:
+            if snapshot.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
                 self.runner.assign_workers()
                 self._save(moving)
-            yield Snapshot(self.iteration, pace.phase, self._next_pace / len(paces), self.screen, kl, moved)
-        self._see(moving, exactly=True)
+            yield snapshot
+        moving.final_screen()
 
-    def _see(self, moving: descent.ShardedDescent, *, exactly: bool = False) -> Any:
-        """Measure KL and screen of the whole map; return the sampled points on the screen."""
-        every = -(-self.partitions.rows // POINTS_LOOKED_AT)
-        whole, looks = moving.look(every, exactly=exactly)
-        mass = sum(one.mass for one in looks)
-        self.kl = sum(one.logarithms for one in looks) + mass * float(np.log(whole.normalizer))
-        self.screen = Screen.around(whole.bounds, self.settings.resolution, self.settings.aspect)
-        placed = self.screen.place(np.concatenate([one.sampled for one in looks]))
-        self._seen_at = self.iteration
-        return placed
-
-    def _look(self, moving: descent.ShardedDescent) -> tuple[float, float]:
-        placed = self._see(moving)
-        moved = median_move(self._last_look, placed)
-        self._last_look = placed
-        self.history.looks.append((self.iteration, self.kl, moved))
-        return self.kl, moved
-
-    def _placed(self) -> tuple[list[Any], list[Any], Screen]:
-        """Return positions and pixels of each partition, as futures, and the screen."""
-        if self.shards is None:
+    def _on_screen(self) -> tuple[list[Any], list[Any], ShardedDescent]:
+        """Return positions and pixels of each partition, as futures, and the descent, measured at its end."""
+        if self.descent is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
-        if self.screen is None or self._seen_at != self.iteration:
-            self._see(self.shards, exactly=True)
-        partitions, screen = self.partitions, cast("Screen", self.screen)
-        home = result.gather_by_partition(self.runner, self.shards, partitions.first_rows, partitions.counts)
-        return home, [self.runner.task("result", result.place, one, screen) for one in home], screen
+        screen, partitions = self.descent.final_screen(), self.partitions
+        positions = result.gather_by_partition(
+            self.runner, self.descent.tasks, partitions.first_rows, partitions.counts
+        )
+        return positions, [self.runner.task("result", result.place, one, screen) for one in positions], self.descent
 
     def write(self, paths: list[str], wanted: Wanted, targets: list[str], figures: dict[str, Any]) -> int:
         """Write the map of each input file into a file of its own, on the workers; return the number of rows.
@@ -239,9 +198,10 @@ class DistributedRun:
         """
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
-        _, parts, screen = self._placed()
-        figures = figures | {"n_pca": self.components, "kl_divergence": self.kl}
-        figures |= {"iterations": self.iteration, "stopped_by": self.stopped_by}
+        _, parts, ended = self._on_screen()
+        screen = ended.final_screen()
+        figures = figures | {"n_pca": self.components, "kl_divergence": ended.kl}
+        figures |= {"iterations": ended.iteration, "stopped_by": self.stopped_by}
         figures["parts"] = len(paths)
         written = [
             self.runner.task("write", write_part, placed, path, wanted, target, screen, figures | {"part": number})
@@ -254,31 +214,33 @@ class DistributedRun:
             raise
 
     def stop(self, by: StoppedBy) -> None:
-        """Record what ended the run. The map is measured again, since a step may not have been counted."""
-        self.stopped_by, self._seen_at = by, -1
+        """Record what ended the run, before the map is taken."""
+        self._stopped_by = by
+        if self.descent is not None:
+            self.descent.interrupt()
 
     def keep(self) -> bool:
         """Write a checkpoint between two iterations; return whether there was a state and a folder."""
-        if self.folder is None or self.shards is None or self.iteration == 0:
+        if self.folder is None or self.descent is None or self.descent.iteration == 0:
             return False
-        self._save(self.shards)
+        self._save(self.descent)
         return True
 
     def map(self) -> DistributedMap:
         """Return the current map, whose points stay on the workers; RuntimeError before the descent."""
-        home, placed, screen = self._placed()
-        partitions = self.partitions
+        positions, placed, ended = self._on_screen()
+        counts = self.partitions.counts
         return DistributedMap(
-            positions=as_dask_array(home, partitions.counts, np.float32),
-            placed=as_dask_array(placed, partitions.counts, np.float32),
-            screen=screen,
+            positions=as_dask_array(positions, counts, np.float32),
+            placed=as_dask_array(placed, counts, np.float32),
+            screen=ended.final_screen(),
             perplexity=self.perplexity,
             components=self.components,
-            kl_divergence=self.kl,
-            iterations=self.iteration,
+            kl_divergence=ended.kl,
+            iterations=ended.iteration,
             stopped_by=self.stopped_by,
             timings=dict(self.timings),
-            history=self.history,
+            history=ended.history,
         )
 
 

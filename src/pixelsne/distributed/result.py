@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne.arrays import Placed, Positions
-from pixelsne.descent import History, StoppedBy
+from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.distributed.descent import ShardGraph, ShardState, centered
 from pixelsne.distributed.repulsion import ShardSummary
 from pixelsne.distributed.shards import take

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 
 from pixelsne.affinities import Affinities
-from pixelsne.descent import State, StoppedBy
+from pixelsne.descent import State
+from pixelsne.descent_loop import StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.files.errors import FileError
@@ -89,7 +90,7 @@ def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
         "version": VERSION,
         "run": identity,
         "iteration": state.iteration,
-        "next_pace": state.next_pace,
+        "next_pace": state.next_step,
         "stopped_by": state.stopped_by,
         "looks": state.looks,
         "timings": run.seconds(),
@@ -137,7 +138,7 @@ def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:
     parts = {name: array_of(arrays, name, np.float32, (None, 2)) for name in MOVING}
     return State(
         iteration=check_count("iteration", document["iteration"], 1),
-        next_pace=check_count("next_pace", document["next_pace"], 1),
+        next_step=check_count("next_pace", document["next_pace"], 1),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
         looks=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
         **parts,

@@ -13,7 +13,8 @@ from scipy import sparse
 from pixelsne import __version__
 from pixelsne.arrays import AnyArray
 from pixelsne.choices import OTHER_METRICS
-from pixelsne.descent import LARGEST_COORDINATE, History, StoppedBy
+from pixelsne.descent import LARGEST_COORDINATE
+from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive

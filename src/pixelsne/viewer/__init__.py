@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pixelsne.descent import Snapshot
+from pixelsne.descent_loop import Snapshot
 from pixelsne.files.write_embedding import WRITERS, Map
 from pixelsne.inputs import with_distinct_names
 from pixelsne.viewer.export import standalone, title_of

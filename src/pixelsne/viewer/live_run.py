@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pixelsne.descent import Snapshot
+from pixelsne.descent_loop import Snapshot
 from pixelsne.viewer.layout import STEPS, frame_of
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]

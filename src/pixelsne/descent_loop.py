@@ -1,0 +1,129 @@
+"""The loop of the descent: schedule, measurements, stop rule and history, the same on one machine and on a cluster.
+
+Subclasses move the points and measure the map: `descent.Descent` has all positions in this process,
+`distributed.sharded_descent.ShardedDescent` has them on the workers of a cluster.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from pixelsne.arrays import AnyArray, Placed, Positions
+from pixelsne.schedule import ScheduleStep, make_schedule, skip_to_cooldown
+from pixelsne.screen import Screen
+from pixelsne.settings import Settings
+
+PhaseName = Literal["reduce", "neighbors", "affinities", "early", "late"]
+StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
+
+# How often the KL divergence and the pixels moved are measured.
+ITERATIONS_BETWEEN_MEASUREMENTS = 50
+
+# The median move is taken over this many points at most, evenly spread over all.
+POINTS_MEASURED = 50_000
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The progress of a run."""
+
+    iteration: int
+    phase: PhaseName
+    fraction: float  #: of this stage, 0 to 1
+    screen: Screen | None = None  #: None before the descent
+    kl: float | None = None
+    moved: float | None = None  #: median pixels since the last measurement
+    _map: Callable[[], Positions] | None = field(default=None, repr=False)
+
+    @property
+    def positions(self) -> Positions | None:
+        """A copy of the current map, (n, 2), in embedding units.
+
+        None before the descent, and always on a cluster, where no machine has all positions.
+        """
+        return None if self._map is None else self._map()
+
+
+@dataclass
+class History:
+    """All measurements: (iteration, KL, pixels moved).
+
+    One list, so that an interrupt between two values cannot leave columns of different lengths.
+    """
+
+    looks: list[tuple[int, float, float]] = field(default_factory=list)
+
+    def columns(self) -> dict[str, AnyArray]:
+        iterations, divergences, moves = zip(*self.looks, strict=True) if self.looks else ((), (), ())
+        return {
+            "iteration": np.array(iterations, dtype=np.int64),
+            "kl": np.array(divergences, dtype=np.float64),
+            "moved": np.array(moves, dtype=np.float64),
+        }
+
+
+def median_move(before: Placed, after: Placed) -> float:
+    """Return the median distance in pixels, without the shift and scale that all points share.
+
+    One outlier that moves the border rescales the whole screen; quartiles are not affected by it.
+    """
+    old = np.quantile(before, [0.25, 0.5, 0.75], axis=0)
+    new = np.quantile(after, [0.25, 0.5, 0.75], axis=0)
+    spread = old[2] - old[0]
+    scale = np.where(spread > 0, (new[2] - new[0]) / np.where(spread > 0, spread, 1.0), 1.0)
+    moves = after - (new[1] + (before - old[1]) * scale)
+    return float(np.median(np.hypot(moves[:, 0], moves[:, 1])))
+
+
+class DescentLoop(ABC):
+    """Iterating moves the map; between two iterations everything is consistent."""
+
+    def __init__(self, settings: Settings, n: int) -> None:
+        self.settings = settings
+        self.schedule = make_schedule(settings, n)
+        self.iteration = 0
+        self.next_step = 0  # of the schedule; ahead of `iteration` once `tol` has skipped some
+        self.stopped_by: StoppedBy = "max_iter"
+        self.history = History()
+        self.last_sample: Placed | None = None  # sampled points on the screen at the last measurement
+
+    @property
+    @abstractmethod
+    def screen(self) -> Screen | None:
+        """The screen, as last computed."""
+
+    @abstractmethod
+    def _move(self, step: ScheduleStep) -> None:
+        """Move all points by one step."""
+
+    @abstractmethod
+    def _measure(self) -> tuple[float, Placed]:
+        """Return KL, and sampled points on the screen."""
+
+    def _current_map(self) -> Callable[[], Positions] | None:
+        """Return what copies the map for a snapshot; None where no machine has it."""
+        return None
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        while self.next_step < len(self.schedule):
+            step = self.schedule[self.next_step]
+            self._move(step)
+            self.next_step += 1
+            self.iteration += 1
+            kl, moved = self._record() if self.iteration % ITERATIONS_BETWEEN_MEASUREMENTS == 0 else (None, None)
+            skipped = skip_to_cooldown(self.schedule, self.next_step, moved, self.settings.tol)
+            if skipped is not None:
+                self.next_step, self.stopped_by = skipped, "tol"
+            fraction = self.next_step / len(self.schedule)
+            yield Snapshot(self.iteration, step.phase, fraction, self.screen, kl, moved, self._current_map())
+
+    def _record(self) -> tuple[float, float]:
+        """Measure, and append to the history."""
+        kl, placed = self._measure()
+        moved = 0.0 if self.last_sample is None else median_move(self.last_sample, placed)
+        self.last_sample = placed
+        self.history.looks.append((self.iteration, kl, moved))
+        return kl, moved

@@ -1,0 +1,83 @@
+"""The descent on a cluster: the loop of `descent_loop`, with positions on the workers."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from pixelsne.arrays import Placed
+from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop
+from pixelsne.distributed.checkpoint import Progress
+from pixelsne.distributed.descent import ShardTasks
+from pixelsne.schedule import ScheduleStep
+from pixelsne.screen import Screen
+from pixelsne.settings import Settings
+
+# Iterations that are submitted before the first of them is done, so that workers never wait for the client.
+ITERATIONS_AHEAD = 5
+
+
+class ShardedDescent(DescentLoop):
+    """A descent whose positions are on the workers. `kl` and `screen` are as of the last measurement."""
+
+    def __init__(self, tasks: ShardTasks, settings: Settings, n: int) -> None:
+        super().__init__(settings, n)
+        self.tasks, self._n = tasks, n
+        self.kl = float("nan")
+        self._screen: Screen | None = None
+        self._measured_at = -1  # the iteration of `kl` and `screen`
+        self._submitted: deque[list[Any]] = deque()
+
+    @property
+    def screen(self) -> Screen | None:
+        return self._screen
+
+    def _move(self, step: ScheduleStep) -> None:
+        self.tasks.step(step)
+        self._submitted.append(self.tasks.summaries)
+        if len(self._submitted) > ITERATIONS_AHEAD:
+            self.tasks.runner.wait(self._submitted.popleft())
+
+    def _measure(self, *, exactly: bool = False) -> tuple[float, Placed]:
+        every = -(-self._n // POINTS_MEASURED)
+        whole, parts = self.tasks.measure(every, exactly=exactly)
+        mass = sum(part.mass for part in parts)
+        self.kl = sum(part.logarithms for part in parts) + mass * float(np.log(whole.normalizer))
+        self._screen = Screen.around(whole.bounds, self.settings.resolution, self.settings.aspect)
+        self._measured_at = self.iteration
+        return self.kl, self._screen.place(np.concatenate([part.sampled for part in parts]))
+
+    def begin(self) -> None:
+        """Take the first sample, against which moves are measured."""
+        self.last_sample = self._measure()[1]
+
+    def final_screen(self) -> Screen:
+        """Return the screen of the current positions; KL is then as exact as on one machine."""
+        if self._screen is None or self._measured_at != self.iteration:
+            self._measure(exactly=True)
+        assert self._screen is not None  # noqa: S101 - just measured
+        return self._screen
+
+    def interrupt(self) -> None:
+        """Measure again before the map is taken: a step may have been submitted and not counted."""
+        self._measured_at = -1
+
+    def resume(self, progress: Progress) -> None:
+        self.iteration, self.next_step = progress.iteration, progress.next_step
+        self.stopped_by = "tol" if progress.stopped_by == "tol" else "max_iter"
+        self.history.looks.extend(progress.looks)
+        self.last_sample = progress.last_look
+
+    def progress(self, timings: dict[str, float], components: int | None) -> Progress:
+        """Return what a checkpoint needs beside the states of the shards."""
+        if self.last_sample is None:
+            raise RuntimeError("the descent has not begun")
+        return Progress(
+            self.iteration,
+            self.next_step,
+            self.stopped_by,
+            self.history.looks,
+            timings,
+            self.last_sample,
+            components,
+        )
