@@ -152,7 +152,7 @@ def sparse_input(metric, counts):
     return np.where(distances <= farthest, distances if metric == "precomputed" else np.exp(-distances / 10), 0)
 
 
-@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.filterwarnings("ignore:.*too large for a graph")
 @pytest.mark.parametrize("metric", [*CORE_METRICS, *TAKE_SPARSE, *GIVEN_METRICS])
 def test_indices_of_64_bits_give_the_same_map(metric, counts):
     values = sparse_input(metric, counts)

@@ -166,14 +166,6 @@ def test_bad_input_is_named(metric, given, message):
         quick(metric=metric, perplexity=2).fit(given)
 
 
-def test_a_graph_with_too_few_neighbors(values):
-    graph = kneighbors_graph(values, 15, mode="distance")
-    with pytest.raises(ValueError, match=r"15 neighbors .* cannot carry a perplexity of 30"):
-        quick(metric="precomputed", perplexity=30).fit(graph)
-    with pytest.warns(UserWarning, match="the graph has 15 neighbors"):
-        quick(metric="precomputed", perplexity=10).fit(graph)
-
-
 @pytest.mark.parametrize("parts", [2, 3, 4, 6, 12])
 @pytest.mark.parametrize("init", ["pca", "middles"])
 def test_a_graph_of_parts_without_links_among_each_other(parts, init, random):

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pixelsne.cells import store_in_anndata
     from pixelsne.descent_loop import Snapshot
     from pixelsne.estimator import PixelSNE
     from pixelsne.screen import Screen
@@ -25,9 +26,10 @@ _HOMES = {
     "Snapshot": "pixelsne.descent_loop",
     "compare_seeds": "pixelsne.seeds",
     "quality": "pixelsne.quality",
+    "store_in_anndata": "pixelsne.cells",
 }
 
-__all__ = ["PixelSNE", "Screen", "Snapshot", "__version__", "compare_seeds"]
+__all__ = ["PixelSNE", "Screen", "Snapshot", "__version__", "compare_seeds", "store_in_anndata"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,10 @@
 """The joint affinities P: how strongly each pair of points belongs together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pixelsne import _core
 from pixelsne.neighbors import Neighbors
@@ -15,6 +16,7 @@ class Conditional:
 
     indices: NDArray[np.int32]  # (n, k)
     values: NDArray[np.float32]  # (n, k), rows sum to 1
+    counts: NDArray[np.int64] | None = None  # (n), as in Neighbors
 
 
 @dataclass(frozen=True)
@@ -40,23 +42,48 @@ class Affinities:
 def calibrate(
     neighbors: Neighbors, perplexities: tuple[float, ...], threads: int, token: _core.ProgressToken | None = None
 ) -> Conditional:
-    """Stage 3a: Gaussian kernels C, each as wide as the perplexities ask; of several, the mean."""
-    values = _core.conditional_affinities(
-        neighbors.distances, list(perplexities), token or _core.ProgressToken(), threads
-    )
-    return Conditional(neighbors.indices, values)
+    """Stage 3a: Gaussian kernels C, each as wide as the perplexities ask; of several, the mean.
+
+    Rows with fewer neighbors than others get perplexities that are lower in proportion.
+    """
+    token = token or _core.ProgressToken()
+    if neighbors.counts is None:
+        values = _core.conditional_affinities(neighbors.distances, list(perplexities), token, threads)
+        return Conditional(neighbors.indices, values)
+    values = np.zeros_like(neighbors.distances)
+    for count in np.unique(neighbors.counts):
+        rows = neighbors.counts == count
+        lowered = [max(1.0, perplexity * count / values.shape[1]) for perplexity in perplexities]
+        known = np.ascontiguousarray(neighbors.distances[rows, :count])
+        values[rows, :count] = _core.conditional_affinities(known, lowered, token, threads)
+    return Conditional(neighbors.indices, values, neighbors.counts)
 
 
 def weigh(conditional: Conditional, weights: NDArray[np.int64]) -> Conditional:
     """Kernels of points that each stand for several, scaled so that P still sums to 1."""
     shares = (weights * (len(weights) / weights.sum())).astype(np.float32)
-    return Conditional(conditional.indices, conditional.values * shares[:, None])
+    return replace(conditional, values=conditional.values * shares[:, None])
 
 
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
     """Stage 3b: P = (C + C^T) / 2n."""
+    if conditional.counts is not None:
+        return symmetrize_graph(conditional, conditional.counts)
     joint = _core.joint_affinities(conditional.indices, conditional.values, token or _core.ProgressToken(), threads)
     return Affinities(*joint)
+
+
+def symmetrize_graph(conditional: Conditional, counts: NDArray[np.int64]) -> Affinities:
+    """Return the same P for rows of different lengths."""
+    n, k = conditional.indices.shape
+    known = np.arange(k) < counts[:, None]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    parts = conditional.values[known].astype(np.float64), conditional.indices[known], offsets
+    kernels = sparse.csr_array(parts, shape=(n, n))
+    joint = sparse.csr_array(kernels + kernels.T)
+    joint.sort_indices()
+    values = (joint.data / (2 * n)).astype(np.float32)
+    return Affinities(joint.indptr.astype(np.int64), joint.indices.astype(np.int32), values)
 
 
 def joint_affinities(neighbors: Neighbors, perplexities: tuple[float, ...], threads: int) -> Affinities:

@@ -1,6 +1,8 @@
 """What users bring instead of coordinates: distances, a graph of neighbors, or affinities."""
 
+import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +11,10 @@ from scipy import sparse
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray
 from pixelsne.neighbors import Neighbors
+from pixelsne.settings import Settings
 
 ROWS_PER_BLOCK = 1024
 LARGEST_DISTANCE = 1e15
-
-# Stands for neighbors that a row of a graph does not have: so many times as far as its farthest, out of reach of
-# any kernel that fits into those it has.
-FAR = 1e3
-TINY = 1e-30
 
 
 def check_square(name: str, matrix: Any) -> None:
@@ -75,11 +73,14 @@ def without_diagonal(matrix: Any) -> Any:
 
 
 def neighbors_in_graph(graph: Any, k: int, *, are_strangers: bool = False) -> Neighbors:
-    """From a sparse graph of distances, in which every row has some of its nearest points: at most k of each."""
+    """From a sparse graph of distances, in which every row has some of its nearest points: at most k of each.
+
+    Rows that have fewer repeat the last one, and `counts` says how many they have.
+    """
     check_not_negative("precomputed", graph.data)
     graph = sparse.csr_array(graph) if are_strangers else without_diagonal(graph)
     counts = np.diff(graph.indptr)
-    used = k if are_strangers else min(k, int(counts.min()))
+    used = k if are_strangers else min(k, int(counts.max()))
     if counts.min() == 0:
         raise ValueError(
             f"row {int(counts.argmin())} of the graph has no neighbors; "
@@ -89,10 +90,37 @@ def neighbors_in_graph(graph: Any, k: int, *, are_strangers: bool = False) -> Ne
     order = np.lexsort((graph.indices, graph.data, rows))  # by row, then distance, then index
     ranks = np.minimum(np.arange(used), counts[:, None] - 1)
     nearest = order[graph.indptr[:-1, None] + ranks]
-    distances = graph.data[nearest].astype(np.float64)
-    missing = np.arange(used) >= counts[:, None]  # of strangers: a row must not hang on how many others have
-    distances[missing] = (FAR * np.maximum(distances[:, -1:], TINY) * missing)[missing]
-    return as_neighbors(graph.indices[nearest], distances)
+    found = as_neighbors(graph.indices[nearest], graph.data[nearest].astype(np.float64))
+    known = np.minimum(counts, used).astype(np.int64)
+    return found if (known == used).all() else replace(found, counts=known)
+
+
+def usual_neighbors(graph: Any) -> int:
+    """Return how many neighbors the median row of a sparse graph has, without the point itself."""
+    counts = np.diff(graph.indptr)
+    rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    itself = np.bincount(rows[graph.indices == rows], minlength=len(counts))
+    return int(np.median(counts - itself))
+
+
+def perplexity_for_graph(values: Any, settings: Settings) -> tuple[float, ...]:
+    """Return the perplexities; a third of the neighbors at most, with a warning, if values are a graph with too few."""
+    perplexity = settings.perplexity
+    if settings.metric != "precomputed" or not sparse.issparse(values):
+        return perplexity
+    wanted = settings.n_neighbors if isinstance(settings.n_neighbors, int) else int(3 * max(perplexity))
+    found = usual_neighbors(values)
+    largest = max(1.0, found / 3)
+    if not 0 < found < wanted or max(perplexity) <= largest:
+        return perplexity
+    given = ", ".join(f"{one:g}" for one in perplexity)
+    warnings.warn(
+        f"perplexity={given} is too large for a graph with {found} neighbors per point; using {largest:g}; "
+        f"for more, pass a graph with {int(3 * max(perplexity))} neighbors per point",
+        UserWarning,
+        stacklevel=5,
+    )
+    return tuple(min(one, largest) for one in perplexity)
 
 
 def given_neighbors(given: Any, k: int, *, are_strangers: bool = False) -> Neighbors:

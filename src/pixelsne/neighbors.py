@@ -16,6 +16,7 @@ class Neighbors:
     indices: NDArray[np.int32]  # (n, k), nearest first, never the point itself, none twice
     distances: NDArray[np.float32]  # (n, k)
     order: NDArray[np.int32] | None = None  # the point that each row, and each index, stands for; None: itself
+    counts: NDArray[np.int64] | None = None  # (n), of rows that have fewer than k, as in a user's graph; None: all k
 
 
 @dataclass(frozen=True)

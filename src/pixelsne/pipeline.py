@@ -17,6 +17,7 @@ from pixelsne.descent import Descent, State
 from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
+from pixelsne.graphs import perplexity_for_graph
 from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, reduced_to, workload
 from pixelsne.neighbors import Neighbors
@@ -51,21 +52,6 @@ def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) ->
     return count
 
 
-def check_graph(found: int, wanted: int, perplexity: tuple[float, ...]) -> None:
-    """Whether a graph of the user's has neighbors enough."""
-    if found < max(perplexity):
-        raise ValueError(
-            f"a graph with {found} neighbors of each point cannot carry a perplexity of {max(perplexity):g}; "
-            f"give at least {wanted} neighbors, or lower perplexity to {found / 3:g}"
-        )
-    if found < wanted:
-        warnings.warn(
-            f"the graph has {found} neighbors of each point where {wanted} are usual for this perplexity",
-            UserWarning,
-            stacklevel=5,
-        )
-
-
 @dataclass(frozen=True)
 class Prepared:
     """What the stages before the descent found; the descent does not change it."""
@@ -89,7 +75,7 @@ class Run:
         n = values.shape[0]
         self.settings = settings
         warn_of_no_late_phase(settings)
-        self.perplexity = fitting_perplexity(settings.perplexity, n)
+        self.perplexity = fitting_perplexity(perplexity_for_graph(values, settings), n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
         self.workload: Workload = workload(values, settings, self.neighbor_count)
         self.timings: dict[str, float] = {}  # of stages that are over
@@ -185,7 +171,6 @@ class Run:
             return (yield from as_snapshots("neighbors", search))
 
     def _calibrate(self, neighbors: Neighbors) -> Generator[Snapshot, None, Conditional]:
-        check_graph(neighbors.indices.shape[1], self.neighbor_count, self.perplexity)
         with self._timed("affinities"):
             work = watched(lambda token: calibrate(neighbors, self.perplexity, self.settings.threads, token))
             return (yield from as_snapshots("affinities", work))

@@ -22,7 +22,7 @@ from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
-from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.model import figures_of
 from pixelsne.files.paths import file_identity, target_of
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import NUMBERED, CheckRoom, Source, Wanted
@@ -216,17 +216,7 @@ def keep(checkpoint: Checkpoint | None) -> str:
 
 
 def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
-    about = about_map(
-        source,
-        wanted_of(given),
-        model.screen_,
-        settings=parameters_to_keep(model, {}),
-        seed=given["seed"],
-        n_pca=model.n_pca_,
-        kl_divergence=model.kl_divergence_,
-        iterations=model.n_iter_,
-        stopped_by=model.stopped_by_,
-    )
+    about = about_map(source, wanted_of(given), model.screen_, seed=given["seed"], **figures_of(model))
     return Map(model.embedding_, model.screen_.resolution, source.others, about, source.path)
 
 
@@ -275,12 +265,8 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Ta
         "pixelsne_version": __version__,
         "rows": len(source),
         "columns": int(source.values.shape[1]),
-        "settings": parameters_to_keep(model, {}),
         "seed": given["seed"],
-        "n_pca": model.n_pca_,
-        "iterations": model.n_iter_,
-        "stopped_by": model.stopped_by_,
-        "kl_divergence": model.kl_divergence_,
+        **figures_of(model),
         "quality": quality,
         "timings": {**model.timings_, **clock.seconds, "total": clock.total()},
         "paths": paths,

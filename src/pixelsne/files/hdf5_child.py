@@ -81,7 +81,7 @@ def read_about(request: dict[str, Any], send: Sender) -> None:
 
 def add_map(request: dict[str, Any], send: Sender) -> None:
     """Adds a map, which comes on stdin, to the file of an open handle."""
-    placed = np.frombuffer(sys.stdin.buffer.read(), dtype=np.float32).reshape(-1, 2)
+    placed = np.frombuffer(sys.stdin.buffer.read(), dtype=np.float64).reshape(-1, 2)
     limit_seconds(SECONDS_TO_OPEN + request["size"] / SLOWEST)
     with os.fdopen(request["handle"], "r+b") as file:
         write_map_into(file, placed, request["told"])

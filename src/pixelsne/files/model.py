@@ -62,6 +62,17 @@ def parameters_to_keep(model: "PixelSNE", arrays: Arrays) -> Document:
     return {name: as_plain(value) for name, value in parameters.items()}
 
 
+def figures_of(model: "PixelSNE") -> Document:
+    """Return what a map's file says about the run that made it."""
+    return {
+        "settings": parameters_to_keep(model, {}),
+        "n_pca": model.n_pca_,
+        "kl_divergence": model.kl_divergence_,
+        "iterations": model.n_iter_,
+        "stopped_by": model.stopped_by_,
+    }
+
+
 def as_plain(value: Any) -> Any:
     """NumPy's numbers and sequences as Python's own."""
     if isinstance(value, np.generic):

@@ -14,7 +14,7 @@ from pixelsne.files.read_h5ad import read_about_h5ad
 from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import kind_of, read_points
 from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import ABOUT, IN_NPZ, KEY_IN_H5AD, PLACES, Map
+from pixelsne.files.write_embedding import ABOUT, IN_NPZ, KEY_IN_H5AD, PLACES, UP, Y_AXIS, Map, upward
 from pixelsne.settings import LARGEST_SIDE
 
 PARQUET = (".parquet", ".pq")
@@ -39,11 +39,22 @@ def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
         raise no_map(path, f"it {error.problem}") from None
     if source.values.shape[1] != len(PLACES[:2]):
         raise no_map(path, f"its rows have {source.values.shape[1]} numbers, those of a map have 2")
-    placed = np.ascontiguousarray(source.values, dtype=np.float32)
+    about = read_about(path, kind)
+    placed = np.ascontiguousarray(downward(path, source.values, about), dtype=np.float32)
     if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
         raise no_map(path, f"positions on a map lie between 0 and {LARGEST_SIDE:,} pixels")
-    others, about = with_own_names(source, kind), read_about(path, kind)
+    others = with_own_names(source, kind)
     return placed, others, label_by_own_name(about, others)
+
+
+def downward(path: Path, values: AnyArray, about: dict[str, Any]) -> AnyArray:
+    """Return positions from the top left; takes the mark of those that are stored with y upward out of `about`."""
+    if about.pop(Y_AXIS, None) != UP:
+        return values
+    resolution = told_resolution(path, about)
+    if resolution is None:
+        raise FileError(path, "is damaged: it does not tell the resolution of its map")
+    return upward(values, resolution)
 
 
 def read_folder(folder: Path) -> tuple[Placed, Any, dict[str, Any]]:
@@ -114,11 +125,20 @@ def read_told(path: Path, kind: str) -> str | bytes:
 
 def resolution_of(path: Path, about: dict[str, Any], placed: AnyArray) -> tuple[int, int]:
     """As it was written down; or else as far as there are points, which is the same where they fill the screen."""
-    told = about.get("resolution")
+    told = told_resolution(path, about)
     if told is None:
         width, height = (int(side) + 1 for side in placed.max(axis=0))
         return width, height
-    fits = isinstance(told, list) and len(told) == len(PLACES[:2]) and all(type(side) is int for side in told)
-    if not fits or not all(1 <= side <= LARGEST_SIDE for side in told) or (placed >= np.array(told)).any():
+    if (placed >= np.array(told)).any():
         raise FileError(path, "is damaged: its resolution does not fit its places")
+    return told
+
+
+def told_resolution(path: Path, about: dict[str, Any]) -> tuple[int, int] | None:
+    told = about.get("resolution")
+    if told is None:
+        return None
+    fits = isinstance(told, list) and len(told) == len(PLACES[:2]) and all(type(side) is int for side in told)
+    if not fits or not all(1 <= side <= LARGEST_SIDE for side in told):
+        raise FileError(path, f"is damaged: its resolution is {told!r:.60}")
     return told[0], told[1]

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from pixelsne import __version__
-from pixelsne.arrays import Pixels, Placed
+from pixelsne.arrays import AnyArray, Pixels, Placed
 from pixelsne.coloring import plain_array, words_of
 from pixelsne.files import hdf5_child
 from pixelsne.files.column_names import stored_name
@@ -26,6 +26,7 @@ from pixelsne.screen import Screen
 ABOUT = hdf5_child.ABOUT  # the key of what a file tells of itself
 KEY_IN_H5AD = hdf5_child.MAP
 PLACES = ("x", "y", "pixel_x", "pixel_y")
+Y_AXIS, UP = "y_axis", "up"  # in what an h5ad tells; files without it have y downward
 IN_NPZ = ("embedding", "pixels", ABOUT, "file", "allow_pickle")  # NumPy has the last two for itself
 
 
@@ -46,6 +47,20 @@ class Map:
     def told(self) -> str:
         """JSON for the file's metadata; a map that is written again keeps the version that computed it."""
         return json.dumps({"pixelsne_version": __version__} | self.about | {"resolution": list(self.resolution)})
+
+    def told_upward(self) -> str:
+        """The same of a map that is stored with y upward."""
+        return json.dumps(json.loads(self.told()) | {Y_AXIS: UP})
+
+
+def upward(placed: AnyArray, resolution: tuple[int, int]) -> AnyArray:
+    """Return positions from the bottom left instead of the top left, or the other way round.
+
+    float64, so that turning them twice gives the same pixels.
+    """
+    turned = placed.astype(np.float64)
+    turned[:, 1] = resolution[1] - turned[:, 1]
+    return turned
 
 
 def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) -> dict[str, Any]:
@@ -132,18 +147,18 @@ def write_npz(file: IO[bytes], one: Map) -> None:
 
 
 def write_h5ad(file: IO[bytes], one: Map) -> None:
-    """Everything the source has, if that is an h5ad, and the map beside it."""
+    """Everything the source has, if that is an h5ad, and the map beside it, with y upward as in scanpy's plots."""
     if one.source is None or one.source.suffix.lower() != ".h5ad":
         write_new_h5ad(file, one)
         return
     with one.source.open("rb") as source:
         shutil.copyfileobj(source, file, 1 << 20)
     file.flush()
-    placed = np.ascontiguousarray(one.placed, dtype=np.float32)
+    placed = upward(one.placed, one.resolution)
     if os.name == "nt":  # whose processes inherit no open files
-        hdf5_child.write_map_into(file, placed, one.told())
+        hdf5_child.write_map_into(file, placed, one.told_upward())
         return
-    request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "told": one.told()}
+    request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "told": one.told_upward()}
     with hdf5_process(one.source, request, (file.fileno(),)) as process:
         process.send(placed.tobytes())
         process.line()
@@ -155,8 +170,8 @@ def write_new_h5ad(file: IO[bytes], one: Map) -> None:
 
     with h5py.File(file, "w") as cells:
         anndata.io.write_elem(cells, "/", as_cells(one))
-        anndata.io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, one.placed)
-        anndata.io.write_elem(cells.require_group("uns"), ABOUT, one.told())
+        anndata.io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, upward(one.placed, one.resolution))
+        anndata.io.write_elem(cells.require_group("uns"), ABOUT, one.told_upward())
 
 
 def as_cells(one: Map) -> Any:

@@ -1,0 +1,30 @@
+"""Maps in AnnData, the table of cells that scanpy works with."""
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from pixelsne.files.model import figures_of
+from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, Map, upward
+
+if TYPE_CHECKING:
+    from pixelsne.estimator import PixelSNE
+
+
+def store_in_anndata(adata: Any, model: "PixelSNE") -> None:
+    """Puts the map of a fitted model into `adata`, as `pixelsne embed` puts it into an h5ad file.
+
+    `adata.obsm["X_pixelsne"]` gets (n, 2) pixels from the bottom left: y points upward, as in scanpy's plots, so that
+    `sc.pl.embedding(adata, basis="pixelsne")` shows the same picture as `pixelsne plot`. (`embedding_` counts from the
+    top left, as screens do.) `adata.uns["pixelsne"]` gets the settings, the version and the orientation as JSON.
+    """
+    check_is_fitted(model)
+    if adata.n_obs != len(model.embedding_):
+        raise ValueError(
+            f"adata has {adata.n_obs:,} cells, the map {len(model.embedding_):,} points; "
+            "pass the cells that the model was fitted to"
+        )
+    about = {**figures_of(model), "unit_per_pixel": list(model.screen_.unit_per_pixel)}
+    one = Map(model.embedding_, model.screen_.resolution, about=about)
+    adata.obsm[KEY_IN_H5AD] = upward(one.placed, one.resolution)
+    adata.uns[ABOUT] = one.told_upward()
