@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pixelsne.arrays import AnyArray, Pixels
 from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, choose_coloring
+from pixelsne.dates import date_ticks
 
 Image = NDArray[np.float64]  # (height, width, 3), 0 to 1
 
@@ -34,6 +35,7 @@ HEAD = 46  # pixels above, for the title
 HAIR = 1e-6  # of a pixel
 LONGEST_NAME = 28  # characters in the legend
 SMALLEST_TEXT, LARGEST_TEXT = 6.0, 12.0  # points
+WIDTH_OF_NUMBERS, WIDTH_OF_DATES = 130, 190  # pixels beside the map, for a scale
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def text_size(height: int, lines: int) -> float:
 def side_width(coloring: Coloring, text: float) -> int:
     """Pixels beside the map."""
     if coloring.bar is not None:
-        return 130
+        return WIDTH_OF_DATES if coloring.bar.dates else WIDTH_OF_NUMBERS
     if not coloring.legend:
         return 0
     longest = max(len(name[:LONGEST_NAME]) for name in (coloring.name, *(name for name, _ in coloring.legend)))
@@ -228,6 +230,9 @@ def draw_bar(figure: Any, coloring: Coloring, bar: Bar, look: Look, left: float,
     scale = ListedColormap(colormaps[bar.scale](np.linspace(*ends, 256)))
     extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[bar.cut]
     drawn = figure.colorbar(ScalarMappable(norm, scale), cax=axes, extend=extend)
+    if bar.dates:
+        ticks, names = date_ticks(bar.low, bar.high)
+        drawn.set_ticks(ticks, labels=names)
     drawn.ax.tick_params(which="both", colors=look.ink, labelsize=10)
     drawn.outline.set_visible(False)
     label = drawn.ax.set_ylabel(coloring.name[:LONGEST_NAME], color=look.ink, fontsize=11)
