@@ -40,8 +40,8 @@ def make_map():
     return Map(placed, RESOLUTION, table, {"label": "kind"}), kinds
 
 
-def serve(one):
-    server = Server(page_of(one, "fruit.parquet"), None, lambda rows, kind: written(one, rows, kind))
+def serve(one, title="fruit.parquet"):
+    server = Server(page_of(one, title), None, lambda rows, kind: written(one, rows, kind))
     server.start()
     return server
 

@@ -5,7 +5,7 @@ import { DAY } from "./ticks.js";
 
 const SHORT_SPAN = 3 * DAY; // of which times are chosen, not days
 const CHARACTERS = 32; // that find room below the scale
-const BETWEEN = 2; // characters between two names
+const SPREAD = 1.5; // of a name's length between two ticks, so that names at the ends can give way
 
 /**
  * @typedef {{hidden: Set<number>, range: [number, number] | null}} Shown which entries are hidden; which numbers are shown
@@ -161,13 +161,17 @@ export class Legend {
 function ticksBelow(coloring) {
   const ticks = document.createElement("div");
   ticks.className = "ticks";
-  for (const { at, name } of coloring.ticks((count, length) => count * (length + BETWEEN) <= CHARACTERS)) {
-    const share = (100 * (at - coloring.low)) / (coloring.high - coloring.low);
+  for (const { at, name } of coloring.ticks((count, length) => count * (SPREAD * length + 1) <= CHARACTERS)) {
+    const share = (at - coloring.low) / (coloring.high - coloring.low);
+    const lines = name.split(" "); // a time below its day
+    const half = Math.max(...lines.map(({ length }) => length)) / CHARACTERS / 2;
     const [mark, words] = [document.createElement("i"), document.createElement("span")];
-    mark.style.left = words.style.left = `${share}%`;
-    words.style.transform = `translateX(-${share < 12 ? 0 : share > 88 ? 100 : 50}%)`; // none leaves the scale
-    words.textContent = name;
+    mark.style.left = `${100 * share}%`;
+    words.style[share > 1 - half ? "right" : "left"] = share < half || share > 1 - half ? "0" : `${100 * share}%`;
+    words.style.transform = share < half || share > 1 - half ? "" : "translateX(-50%)";
+    words.textContent = lines.join("\n");
     ticks.append(mark, words);
+    if (lines.length > 1) ticks.classList.add("high");
   }
   return ticks;
 }

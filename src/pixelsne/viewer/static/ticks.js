@@ -11,7 +11,7 @@ const FIXED = [
   1, 5, 10, 50, 100, 500, 1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000,
   43_200_000, DAY, 2 * DAY, 7 * DAY, 14 * DAY,
 ];
-const [YEAR_NAME, MONTH_NAME, DAY_NAME, MINUTE_NAME] = [4, 7, 10, 16]; // characters
+const [YEAR_NAME, MONTH_NAME, DAY_NAME] = [4, 7, 10]; // characters; times are written below their days
 
 /**
  * The round numbers between two, as many as find room.
@@ -39,7 +39,7 @@ function nameOfNumber(at) {
  * @returns {Tick[]}
  */
 export function dateTicks(low, high, fits) {
-  const step = FIXED.find((one) => fits(countBetween(low, high, one), one < DAY ? MINUTE_NAME : DAY_NAME));
+  const step = FIXED.find((one) => fits(countBetween(low, high, one), DAY_NAME));
   let found = step === undefined ? firstsOfMonths(low, high, fits) : multiplesBetween(low, high, step);
   if (found.length < 2) found = [low, high];
   const names = found.map(dateAndTime);
