@@ -40,20 +40,30 @@ def make_map():
     return Map(placed, RESOLUTION, table, {"label": "kind"}), kinds
 
 
-def serve(one):
-    server = Server(page_of(one, "fruit.parquet"), None, lambda rows, kind: written(one, rows, kind))
+def serve(one, title="fruit.parquet"):
+    server = Server(page_of(one, title), None, lambda rows, kind: written(one, rows, kind))
     server.start()
     return server
 
 
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def camera_of(page):
+    """Scale, and where the map's corner is on the screen, once the map rests."""
+    for _ in range(200):
+        page.evaluate(TWO_FRAMES)
+        is_moving, *camera = map(float, page.evaluate("document.documentElement.dataset.camera").split())
+        if not is_moving:
+            return tuple(camera)
+        page.wait_for_timeout(30)
+    pytest.fail("the map does not come to rest")
+
+
 def place_of(page, x, y):
-    """Where a place of the map is on the screen, while the whole map is shown."""
-    box = page.locator("#map").bounding_box()
-    scale = min((box["width"] - 48) / RESOLUTION[0], (box["height"] - 48 - 40) / RESOLUTION[1])
-    return (
-        box["width"] / 2 + (x - RESOLUTION[0] / 2) * scale,
-        box["height"] / 2 + (y - RESOLUTION[1] / 2) * scale + 20,
-    )
+    """Where a place of the map is on the screen."""
+    scale, left, top = camera_of(page)
+    return left + float(x) * scale, top + float(y) * scale
 
 
 def rows_within(one, center, reach):
@@ -97,13 +107,16 @@ def differing(one, other):
 
 
 def drag_around(page, center, reach, modifiers=()):
-    x, y = center
-    page.mouse.move(*place_of(page, x - reach, y - reach))
+    """A square drawn with the pointer, its corners `reach` pixels of the map from its center."""
+    corners = [(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]
+    line = [place_of(page, center[0] + reach * dx, center[1] + reach * dy) for dx, dy in corners]
+    line = [(max(1, x), max(50, y)) for x, y in line]  # on the screen
+    page.mouse.move(*line[0])
     for key in modifiers:
         page.keyboard.down(key)
     page.mouse.down()
-    for dx, dy in ((reach, -reach), (reach, reach), (-reach, reach), (-reach, -reach)):
-        page.mouse.move(*place_of(page, x + dx, y + dy), steps=4)
+    for corner in line[1:]:
+        page.mouse.move(*corner, steps=4)
     page.mouse.up()
     for key in modifiers:
         page.keyboard.up(key)

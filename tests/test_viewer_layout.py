@@ -22,7 +22,16 @@ from pixelsne.descent_loop import Snapshot
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen
-from pixelsne.viewer.layout import STEPS, as_steps, code_bytes, column_of, columns_of, frame_of, page_of
+from pixelsne.viewer.layout import (
+    STEPS,
+    as_steps,
+    chosen_color,
+    code_bytes,
+    column_of,
+    columns_of,
+    frame_of,
+    page_of,
+)
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.server import Server
 
@@ -101,9 +110,54 @@ def test_long_words_are_texts():
     assert column_of("a", np.array(["prose " * 100, "more " * 100] * 5)).kind == "text"
 
 
-def test_lists_and_bytes_stay_at_home():
-    table = pa.table({"a": [[1.0], [2.0]], "b": [b"x", b"y"], "c": ["x", "y"]})
-    assert [column.name for column in columns_of(table)] == ["c"]
+@pytest.mark.parametrize("n", [5, 200, 4000, 6000])
+def test_texts_that_are_nearly_all_different_are_no_categories(n):
+    titles = [f"The council meets about road number {row}" for row in range(n)]
+    titles[1] = titles[0]
+    table = pa.table({"title": titles, "rank": np.arange(n) / 7})
+    page = page_of(Map(np.zeros((n, 2), dtype=np.float32), (9, 9), table), "t")
+    assert [column.kind for column in page.columns] == ["text", "number"]
+    assert page.color == "rank"
+    assert page_of(Map(np.zeros((n, 2), dtype=np.float32), (9, 9), table.select(["title"])), "t").color is None
+
+
+def test_identifiers_are_text_and_names_of_few_classes_are_not():
+    assert column_of("id", np.array([f"q{row}" for row in range(100)])).kind == "text"
+    assert column_of("kind", np.array(["oak", "elm", "ash"])).kind == "category"
+    assert column_of("kind", np.array([f"q{row % 50}" for row in range(100)])).kind == "category"
+    assert column_of("kind", np.array(["a long name, for a class, of trees", "b"] * 2)).kind == "category"
+
+
+def test_a_label_whose_numbers_all_differ_is_a_scale():
+    assert column_of("age", np.arange(100) / 7, is_label=True).kind == "number"
+
+
+def test_columns_that_cannot_be_shown_say_why():
+    table = pa.table(
+        {
+            "a": [[1.0], [2.0]],
+            "b": [b"x", b"y"],
+            "c": ["x", "y"],
+            "d": pa.array([{"bytes": b"x", "path": None}] * 2),
+            "e": pa.array([{"q": 1}] * 2),
+            "f": pa.nulls(2),
+            "g": pa.array([None, None], pa.string()),
+            "h": [float("nan")] * 2,
+            "i": pa.array([[1.0], [2.0]], pa.list_(pa.float64(), 1)),
+        }
+    )
+    found = {column.name: column.reason for column in columns_of(table) if column.kind == "unavailable"}
+    empty = dict.fromkeys("fgh", "no values")
+    assert found == {
+        "a": "lists",
+        "b": "bytes",
+        "d": "images",
+        "e": "values of type struct<q: int64>",
+        "i": "lists",
+        **empty,
+    }
+    assert chosen_color(columns_of(table), None) == "c"
+    assert column_of("numbers", np.full(3, np.nan)).reason == "no values"
     assert columns_of(None) == ()
 
 

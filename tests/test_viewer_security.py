@@ -11,7 +11,7 @@ import pytest
 
 from pixelsne.viewer.layout import Page, as_steps, column_of
 from pixelsne.viewer.live_run import LiveRun
-from pixelsne.viewer.security import HEADERS, Secrets, cookie_name
+from pixelsne.viewer.security import HEADERS, PublicAddress, Secrets, cookie_name
 from pixelsne.viewer.server import MOST_CLIENTS, Server
 
 UPGRADE = {
@@ -36,7 +36,7 @@ def server():
 
 
 def key_of(server):
-    return f"{cookie_name(server.port)}={server._keys.cookie}"
+    return f"{server._gate._cookie_name}={server._keys.cookie}"
 
 
 def ask(server, path="/data/manifest", method="GET", body=None, **headers):
@@ -297,3 +297,91 @@ def test_only_this_machine_is_listened_to(server):
 def test_a_port_that_is_taken(server):
     with pytest.raises(OSError, match="choose another with --port"):
         Server(server.page, port=server.port)
+
+
+# An address in front of the server
+
+PUBLIC = "maps.example:8443"
+ORIGIN = f"https://{PUBLIC}"
+
+
+@pytest.fixture(scope="module")
+def behind(server):
+    behind = Server(server.page, server.live, url=ORIGIN)
+    behind.start()
+    yield behind
+    behind.close()
+
+
+def test_a_page_behind_a_proxy_is_answered(behind):
+    assert behind.address.startswith(f"{ORIGIN}/enter#token=")
+    for host in (PUBLIC, f"127.0.0.1:{behind.port}"):  # as the browser asked, or as the proxy connects
+        assert ask(behind, Host=host)[0].status == 200
+        assert ask(behind, Host=host, Sec_Fetch_Site="same-origin")[0].status == 200
+        assert ask(behind, "/selection", "POST", b"", Host=host, Origin=ORIGIN)[0].status == 204
+        assert open_socket(behind, Host=host, Origin=ORIGIN) == 101
+    assert ask(behind)[0].status == 200, "on this machine, too"
+    assert open_socket(behind) == 101
+
+
+def test_the_cookie_of_https_stays_there(behind):
+    token = behind._keys.token.encode()
+    cookie = ask(behind, "/enter", "POST", token, Cookie=None, Host=PUBLIC, Origin=ORIGIN)[0].getheader("Set-Cookie")
+    for part in (f"{cookie_name(8443)}={behind._keys.cookie}", "HttpOnly", "SameSite=strict", "Secure"):
+        assert part in cookie
+    assert "Secure" not in ask(behind, "/enter", "POST", token, Cookie=None)[0].getheader("Set-Cookie")
+
+
+BEHIND = HOSTILE | {
+    "the public name without its port": {"Host": "maps.example"},
+    "the public name with our port": {"Host": "maps.example:PORT"},
+    "the public page, not encrypted": {"Host": PUBLIC, "Origin": f"http://{PUBLIC}"},
+    "another port of the public name": {"Host": PUBLIC, "Origin": "https://maps.example"},
+    "a neighbor of the public name": {"Host": PUBLIC, "Origin": "https://evil.example:8443"},
+    "our own page under the public name": {"Host": PUBLIC, "Origin": "http://127.0.0.1:PORT"},
+    "the public name without a key": {"Host": PUBLIC, "Origin": ORIGIN, "Cookie": None},
+    "a page elsewhere, the public name": {"Host": PUBLIC, "Sec-Fetch-Site": "cross-site"},
+    "a proxy's word for another name": {"Host": "evil.example", "X-Forwarded-Host": PUBLIC},
+    "a proxy's word for another origin": {"Origin": "http://evil.example", "X-Forwarded-Proto": "https"},
+}
+
+
+@pytest.mark.parametrize("case", BEHIND)
+def test_nothing_else_becomes_looser(case, behind):
+    headers = filled(BEHIND[case], behind)
+    assert 400 <= ask(behind, **headers)[0].status < 500
+    assert 400 <= ask(behind, "/selection", "POST", b"", **headers)[0].status < 500
+    assert 400 <= open_socket(behind, **headers) < 500
+
+
+@pytest.mark.parametrize("case", BEHIND)
+def test_the_public_name_means_nothing_to_other_servers(case, server):
+    assert 400 <= ask(server, **filled(BEHIND[case], server))[0].status < 500
+    assert ask(server, Host=PUBLIC)[0].status == 403
+    assert ask(server, "/selection", "POST", b"", Origin=ORIGIN)[0].status == 403
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "origin", "port"),
+    [
+        ("https://Maps.Example", "maps.example", "https://maps.example", 443),
+        ("https://maps.example:443/", "maps.example", "https://maps.example", 443),
+        ("http://localhost:9000", "localhost:9000", "http://localhost:9000", 9000),
+        ("http://maps.example:443", "maps.example:443", "http://maps.example:443", 443),
+        ("https://[::1]:9000", "[::1]:9000", "https://[::1]:9000", 9000),
+    ],
+)
+def test_an_address_as_browsers_write_it(url, host, origin, port):
+    public = PublicAddress.parse(url)
+    assert (public.host, public.origin, public.port) == (host, origin, port)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "maps.example", "ftp://maps.example", "https://", "https://me@maps.example", "https://maps.example/path",
+     "https://maps.example?x", "https://maps.example#x", "https://maps.example:0", "https://maps.example:99999",
+     "https://*", "https://maps .example", "https://möps.example", "https://[::1", "javascript:alert(1)"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused(url):
+    with pytest.raises(ValueError, match=r"give scheme, host and port"):
+        PublicAddress.parse(url)

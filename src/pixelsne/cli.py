@@ -250,7 +250,7 @@ def plot(**given: Any) -> None:
     run(given)
 
 
-OF_ANY_VIEW = {"path", "live", "port", "host", "browser", "label", "quiet"}
+OF_ANY_VIEW = {"path", "live", "port", "host", "url", "browser", "label", "quiet"}
 
 
 def refuse_fitting(context: click.Context) -> None:
@@ -267,6 +267,11 @@ def refuse_fitting(context: click.Context) -> None:
 @click.option("-o", "--output", metavar="MAP", type=FILE, help="With --live, where the finished map goes.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 = any that is free.  [default: 0]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address of this machine lets others in.")
+@click.option(
+    "--url",
+    metavar="URL",
+    help="Address of a tunnel or proxy under which the page is reached, such as https://maps.example.",
+)
 @click.option("--browser/--no-browser", default=True, help="Open a browser, or print the address only.")
 @reading
 @fitting

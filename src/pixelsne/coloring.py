@@ -2,16 +2,17 @@
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne.arrays import AnyArray
+from pixelsne.dates import DAY, as_dates
 
 Colors = NDArray[np.float64]  # (n, 3), 0 to 1
-ColorAs = Literal["auto", "categories", "numbers"]
+ColorAs = Literal["auto", "label", "categories", "numbers"]  # label: classes, unless it holds dates
 
 # Apart for every reader: simulated for three kinds of color blindness, any two of the first ten differ by 22 in CIELAB,
 # any two of all by 13 (tests/test_plot.py measures it), and all are seen on white and on black ground.
@@ -42,6 +43,7 @@ class Bar:
     scale: str  # matplotlib's name
     logarithmic: bool = False
     cut: tuple[bool, bool] = (False, False)  # whether there are numbers below and above
+    dates: bool = False  # whether numbers are milliseconds since 1970
 
 
 @dataclass(frozen=True)
@@ -174,14 +176,21 @@ def color_categories(values: Any, name: str = "") -> Coloring:
     return Coloring(palette[codes], tuple(legend), name=name)
 
 
-def color_numbers(numbers: AnyArray, name: str = "") -> Coloring:
+def color_dates(dates: AnyArray, name: str = "") -> Coloring:
+    """Color by time. dates: milliseconds since 1970."""
+    coloring = color_numbers(dates, name, DAY)
+    return replace(coloring, bar=None if coloring.bar is None else replace(coloring.bar, dates=True))
+
+
+def color_numbers(numbers: AnyArray, name: str = "", least_span: float = 1.0) -> Coloring:
+    """Color by a scale; it spans `least_span` if all numbers are equal."""
     from matplotlib import colormaps  # noqa: PLC0415 - slow to import
 
     known = np.isfinite(numbers)
     low, high = np.quantile(numbers[known], COLORED_RANGE) if known.any() else (0.0, 1.0)
     if low == high and known.any():
         low, high = numbers[known].min(), numbers[known].max()
-    span = high - low if high > low else 1.0
+    span = high - low if high > low else least_span
     shares = np.clip((np.where(known, numbers, low) - low) / span, 0, 1)
     colors: Colors = np.where(known[:, None], colormaps[SCALE](shares)[:, :3], rgb(GRAY))
     cut = (bool((numbers[known] < low).any()), bool((numbers[known] > high).any()))
@@ -210,16 +219,19 @@ def has_few(numbers: AnyArray) -> bool:
 
 def check_colors(values: Any, name: str, color_as: ColorAs) -> None:
     """Whether a column can color a map so; ValueError if not."""
-    if color_as == "numbers" and values is not None and as_numbers(values) is None:
+    if color_as == "numbers" and values is not None and as_numbers(values) is None and as_dates(values) is None:
         raise ValueError(f"column {name!r} holds no numbers; color it as categories")
 
 
 def choose_coloring(values: Any, name: str = "", color_as: ColorAs = "auto") -> Coloring:
-    """Numbers with many different values by a scale, everything else by categories.
+    """Color dates and numbers with many different values by a scale, everything else by categories.
 
     values: an array or a column of a pyarrow table, one for each point.
     """
     check_colors(values, name, color_as)
+    dates = None if color_as == "categories" else as_dates(values)
+    if dates is not None:
+        return color_dates(dates, name)
     numbers = as_numbers(values)
     if numbers is not None and (color_as == "numbers" or (color_as == "auto" and not has_few(numbers))):
         return color_numbers(numbers, name)

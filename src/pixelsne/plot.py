@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pixelsne import __version__
 from pixelsne.arrays import AnyArray, Pixels, Placed
 from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, category_colors, choose_coloring, rgb
+from pixelsne.dates import date_ticks
 from pixelsne.settings import check_resolution
 
 Image = NDArray[np.float64]  # (height, width, 3), 0 to 1
@@ -37,10 +38,10 @@ LARGEST_SIDE_DRAWN = 8192
 DOTS_PER_INCH = 100
 SOFTWARE_KEY = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # of a picture's metadata
 HEAD = 46  # pixels above, for the title
-BAR_WIDTH = 130  # pixels beside the map for the scale of numbers
 HAIR = 1e-6  # of a pixel
 LONGEST_NAME = 28  # characters in the legend
 SMALLEST_TEXT, LARGEST_TEXT = 6.0, 12.0  # points
+WIDTH_OF_NUMBERS, WIDTH_OF_DATES = 130, 190  # pixels beside the map, for a scale
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ def text_size(height: int, lines: int) -> float:
 
 def side_width(coloring: Coloring, text: float) -> int:
     """Pixels beside the map."""
-    bar = 0 if coloring.bar is None else BAR_WIDTH
+    bar = 0 if coloring.bar is None else WIDTH_OF_DATES if coloring.bar.dates else WIDTH_OF_NUMBERS
     if not coloring.legend:
         return bar
     title = () if bar else (coloring.name,)
@@ -278,6 +279,9 @@ def draw_bar(figure: Any, coloring: Coloring, bar: Bar, look: Look, left: float,
     scale = ListedColormap(colormaps[bar.scale](np.linspace(*ends, 256)))
     extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[bar.cut]
     drawn = figure.colorbar(ScalarMappable(norm, scale), cax=axes, extend=extend)
+    if bar.dates:
+        ticks, names = date_ticks(bar.low, bar.high)
+        drawn.set_ticks(ticks, labels=names)
     drawn.ax.tick_params(which="both", colors=look.ink, labelsize=10)
     drawn.outline.set_visible(False)
     label = drawn.ax.set_ylabel(coloring.name[:LONGEST_NAME], color=look.ink, fontsize=11)

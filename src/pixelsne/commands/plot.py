@@ -18,8 +18,8 @@ PAGES = (".html",)
 
 
 def look_of(given: dict[str, Any], *, label: bool) -> Look:
-    """A label names classes, whatever it looks like."""
-    color_as: ColorAs = given["color_as"] if given["color_as"] != "auto" or not label else "categories"
+    """A label names classes, whatever it looks like; dates remain a scale."""
+    color_as: ColorAs = given["color_as"] if given["color_as"] != "auto" or not label else "label"
     return Look(given["title"], given["dark"], given["magnify"], given["point_size"], color_as)
 
 

@@ -64,7 +64,7 @@ def serve(given: Given, page: Page, live: LiveRun | None, current: Any) -> "Serv
     """With one port, one key: a page that was open before finds its server again."""
     keys = Secrets.kept(given["port"]) if given["port"] else Secrets()
     return make_server(
-        page, live, lambda rows, kind: written(current(), rows, kind), given["host"], given["port"], keys
+        page, live, lambda rows, kind: written(current(), rows, kind), given["host"], given["port"], keys, given["url"]
     )
 
 

@@ -78,6 +78,7 @@ class LiveRun:
         self._changed = threading.Condition()
         self._paused = self._stopping = self._leaving = False
         self._began = time.monotonic()
+        self._ended: float | None = None
         self._descent_began: float | None = None
         self._waited = 0.0  # seconds paused during the descent
         self._last_frame = -1.0
@@ -92,7 +93,8 @@ class LiveRun:
     def status(self) -> dict[str, Any]:
         with self._changed:
             status = vars(self._status).copy()
-        return status | {"seconds": round(time.monotonic() - self._began)}
+            until = self._ended or time.monotonic()
+        return status | {"seconds": round(until - self._began)}
 
     def frame_after(self, number: int) -> Frame | None:
         """The latest frame, if that is a newer one; asks for the next if not."""
@@ -160,6 +162,7 @@ class LiveRun:
             with self._changed:
                 words = " ".join(str(error).split()) or type(error).__name__
                 self._status = replace(self._status, state="failed", error=words)
+                self._ended = time.monotonic()
             if self._failed is not None:
                 self._failed(words)
 
@@ -177,6 +180,7 @@ class LiveRun:
     def _end(self, state: State, stopped_by: str) -> None:
         with self._changed:
             self._make_frame()
+            self._ended = time.monotonic()
             self._status = replace(self._status, state=state, stopped_by=stopped_by, seconds_left=None, fraction=1.0)
 
     def _publish(self, snapshot: Snapshot) -> None:

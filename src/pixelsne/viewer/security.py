@@ -14,9 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 TOKEN_BYTES = 32
 HTTP = 80  # the port that browsers leave out
+USUAL_PORTS = {"http": HTTP, "https": 443}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 OPEN_PATHS = ("/enter", "/static/enter.js", "/static/icon.svg")  # what is needed to come in
 
@@ -68,6 +70,39 @@ def kept_seed() -> bytes:
     return seed
 
 
+@dataclass(frozen=True)
+class PublicAddress:
+    """The address of a tunnel or proxy in front of the server, as browsers name it."""
+
+    scheme: str  # "http" or "https"
+    host: str  # as in the header Host: a port only if it is not the scheme's own
+    port: int
+
+    @property
+    def origin(self) -> str:
+        return f"{self.scheme}://{self.host}"
+
+    @classmethod
+    def parse(cls, url: str) -> "PublicAddress":
+        """Check a url of scheme, host and port, and nothing else. ValueError if it is anything else."""
+        wanted = "give scheme, host and port, as in https://maps.example or http://localhost:9000"
+        try:
+            parts = urlsplit(url)
+            name, port = parts.hostname or "", parts.port
+        except ValueError as error:
+            raise ValueError(f"url {url!r} is no address ({error}); {wanted}") from None
+        rest = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None or port == 0
+        if parts.scheme not in USUAL_PORTS or not name or rest or not is_host_name(name):
+            raise ValueError(f"url {url!r} is no address of a server; {wanted}")
+        usual = USUAL_PORTS[parts.scheme]
+        name = f"[{name}]" if ":" in name else name
+        return cls(parts.scheme, name if port in {None, usual} else f"{name}:{port}", port or usual)
+
+
+def is_host_name(name: str) -> bool:
+    return name.isascii() and all(letter.isalnum() or letter in "-.:_" for letter in name)
+
+
 class Refused(Exception):  # noqa: N818 - not an error of ours
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -78,18 +113,26 @@ class Gate:
     """ASGI: lets through what may come in, and puts the headers on what goes out.
 
     trust: called with the client's address after every request that passed and had the cookie.
+    public: one more address under which pages may reach the server.
     """
 
     def __init__(
-        self, app: Any, keys: Secrets, hosts: tuple[str, ...], port: int, trust: Callable[[Any], None]
+        self,
+        app: Any,
+        keys: Secrets,
+        hosts: tuple[str, ...],
+        port: int,
+        trust: Callable[[Any], None],
+        public: PublicAddress | None = None,
     ) -> None:
         self._app = app
+        self._public = public
         self._trust = trust
         self._keys = keys
         self._hosts = frozenset(f"{host}:{port}" for host in hosts) | (
             frozenset(hosts) if port == HTTP else frozenset()
         )
-        self._cookie_name = cookie_name(port)
+        self._cookie_name = cookie_name(port if public is None else public.port)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -105,13 +148,13 @@ class Gate:
         await self._app(scope, receive, with_headers(send))
 
     def _check(self, scope: Any) -> None:
-        host = only(scope, b"host")
-        if host not in self._hosts:
-            raise Refused(403, "this server does not go by that name")
-        origin = only(scope, b"origin")
+        host, origin = only(scope, b"host"), only(scope, b"origin")
+        origins = self._origins(host)
+        if not origins:
+            raise Refused(403, "this server does not go by that name; if a tunnel or proxy does, start it with --url")
         is_socket = scope["type"] == "websocket"
         changes = is_socket or scope["method"] not in {"GET", "HEAD"}
-        if origin is not None and origin != f"http://{host}":
+        if origin is not None and origin not in origins:
             raise Refused(403, "requests from other pages are not answered")
         if only(scope, b"sec-fetch-site") not in {None, "same-origin", "none"} and not is_link_to_the_door(scope):
             raise Refused(403, "requests from other pages are not answered")
@@ -119,6 +162,18 @@ class Gate:
             raise Refused(403, "what changes something must say where it comes from")
         if is_socket or scope["path"] not in OPEN_PATHS:
             self._check_cookie(scope)
+
+    def _origins(self, host: str | None) -> tuple[str, ...]:
+        """Return where pages may come from that ask for this host; none for a host that is not ours.
+
+        Some proxies pass on the host that browsers ask for, others put the server's own in its place.
+        """
+        public = self._public
+        if public is not None and host == public.host:
+            return (public.origin,) if host not in self._hosts else (public.origin, f"http://{host}")
+        if host not in self._hosts:
+            return ()
+        return (f"http://{host}",) if public is None else (f"http://{host}", public.origin)
 
     def _check_cookie(self, scope: Any) -> None:
         if not self.is_known(scope):
@@ -136,7 +191,7 @@ def is_link_to_the_door(scope: Any) -> bool:
 
 
 def cookie_name(port: int) -> str:
-    """Cookies do not know ports: two servers on one machine must not overwrite each other's."""
+    """Name a cookie by the port that browsers see: cookies of two servers must not overwrite each other."""
     return f"pixelsne-{port}"
 
 

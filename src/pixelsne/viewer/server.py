@@ -22,7 +22,7 @@ from pixelsne.viewer.connections import Connections, limited_protocol
 from pixelsne.viewer.files import page_files
 from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
-from pixelsne.viewer.security import LOOPBACK, Gate, Secrets, cookie_name
+from pixelsne.viewer.security import LOOPBACK, Gate, PublicAddress, Secrets, cookie_name
 
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 MOST_CLIENTS = 16
@@ -42,7 +42,10 @@ def typed(name: str, content: bytes) -> Response:
 
 
 class Server:
-    """Serves one page until `close`."""
+    """Serves one page until `close`.
+
+    url: the address of a tunnel or proxy under which browsers reach the page; https there, too.
+    """
 
     def __init__(
         self,
@@ -52,7 +55,9 @@ class Server:
         host: str = "127.0.0.1",
         port: int = 0,
         keys: Secrets | None = None,
+        url: str | None = None,
     ) -> None:
+        self._public = None if url is None else PublicAddress.parse(url)
         self.page = page
         self.live = live
         self.selection = np.empty(0, dtype=np.int64)
@@ -65,7 +70,8 @@ class Server:
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         connections = Connections()
-        self._gate = Gate(self._routes(), self._keys, (*LOOPBACK, self._name), self.port, connections.remove)
+        names = (*LOOPBACK, self._name)
+        self._gate = Gate(self._routes(), self._keys, names, self.port, connections.remove, self._public)
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 self._gate,
@@ -87,7 +93,8 @@ class Server:
     @property
     def address(self) -> str:
         """With the token in the fragment, which browsers send to nobody."""
-        return f"http://{self._name}:{self.port}/enter#token={self._keys.token}"
+        origin = f"http://{self._name}:{self.port}" if self._public is None else self._public.origin
+        return f"{origin}/enter#token={self._keys.token}"
 
     def start(self) -> None:
         """On a thread of its own."""
@@ -133,7 +140,11 @@ class Server:
         if token is None or not hmac.compare_digest(token, self._keys.token.encode()):
             return Response("this token opens nothing here; it belongs to another run of pixelsne", 403)
         response = Response(status_code=204)
-        response.set_cookie(cookie_name(self.port), self._keys.cookie, httponly=True, samesite="strict", path="/")
+        port = self.port if self._public is None else self._public.port
+        secure = request.headers["origin"].startswith("https:")
+        response.set_cookie(
+            cookie_name(port), self._keys.cookie, httponly=True, samesite="strict", path="/", secure=secure
+        )
         return response
 
     async def _static(self, request: Request) -> Response:

@@ -1,11 +1,12 @@
 // What the page shows, and every change that can be made to it, whoever asks for one.
 
-import { writeAddress } from "./address.js";
+import { filterOf, writeAddress } from "./address.js";
 import { Camera } from "./camera.js";
-import { fitColorCount } from "./color_count.js";
+import { chosenColorCount, fitColorCount } from "./color_count.js";
 import { coloringOf } from "./colors.js";
-import { Column } from "./data.js";
+import { columnsOf } from "./data.js";
 import { element, input } from "./elements.js";
+import { boxOfMost, isOutgrown } from "./home.js";
 import { Hover } from "./hover.js";
 import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
@@ -13,10 +14,13 @@ import { paintScene } from "./painting.js";
 import { Grid } from "./picking.js";
 import { GLIDE, Picture } from "./picture.js";
 import { drawerOn } from "./points.js";
-import { boxAround, emptyScene } from "./scene.js";
+import { boxAround, emptyScene, placeOnScreen } from "./scene.js";
 import { findRows } from "./search.js";
 import { SelectedRows } from "./selected_rows.js";
 import { Selection } from "./selection.js";
+import { nextPoint } from "./stepping.js";
+
+/** @typedef {"pointer" | "click" | "keys" | "table"} Means by what a row is pointed at */
 
 export class App {
   /**
@@ -28,21 +32,21 @@ export class App {
     const { n, resolution } = manifest;
     this.manifest = manifest;
     this.drawing = drawing;
-    this.columns = manifest.columns.map((about, place) => new Column(source, about, place, n));
+    this.columns = columnsOf(source, manifest);
     this.scene = emptyScene(n, resolution, matchMedia("(prefers-color-scheme: dark)").matches);
     this.camera = new Camera(resolution, () => this._cameraMoved());
     this.picture = new Picture(this.scene, this.camera, drawerOn(element("points"), drawing), element("overlay"), {
-      labels: () => (input("labels").checked ? this.labels.of(this.coloring, this.legend.shown.hidden) : []),
+      labels: (glided) => (input("labels").checked ? this.labels.of(this.coloring, this.legend.shown.hidden, glided) : []),
       thinned: () => this._count(),
       drawn: () => this._remember(),
     });
     this.grid = new Grid(this.scene);
     this.labels = new Labels(this.scene);
     this.legend = new Legend(element("legend"), () => this._repaint());
-    this.hover = new Hover(element("hover"), this.columns, this.scene, this.camera);
+    this.hover = new Hover(element("hover"), element("spoken"), this.columns, this.scene, this.camera);
     this.selection = new Selection(n, () => this._selectionChanged());
-    this.selectedRows = new SelectedRows(this.columns, (row) => this.point(row));
-    /** @type {Column | null} */
+    this.selectedRows = new SelectedRows(this.columns, (row) => this.point(row, "table"));
+    /** @type {import("./data.js").Column | null} */
     this.column = null;
     this.coloring = coloringOf(null);
     this.tool = /** @type {import("./selection.js").Tool} */ ("pan");
@@ -50,6 +54,8 @@ export class App {
     this.matches = null; // 1 for each row that was searched for
     this._searches = 0;
     this._shown = n; // points that are not hidden
+    this._usualSize = { size: this.scene.size, opacity: this.scene.opacity };
+    this.isStepping = false; // whether keys have led to the row that is pointed at
   }
 
   // Where points are
@@ -59,9 +65,22 @@ export class App {
    * @param {boolean} glides
    */
   take(places, glides) {
-    if (places.length !== this.scene.to.length) return;
+    if (places.length !== this.scene.to.length || places.length === 0) return;
+    const isFirst = !this.picture.hasPlaces;
     this.picture.move(places, glides);
     this.grid.buildAfter(2 * GLIDE);
+    const box = boxOfMost(this.scene);
+    if (isFirst || isOutgrown(this.camera.homeBox, box)) this.camera.setHome(box, !isFirst);
+  }
+
+  /**
+   * @param {number} width CSS pixels
+   * @param {number} height
+   * @param {import("./camera.js").Room} room
+   */
+  resize(width, height, room) {
+    if (width !== this.camera.width || height !== this.camera.height) this.picture.resize(width, height);
+    this.camera.resize(width, height, room);
   }
 
   /** @param {(row: number) => boolean} isMeant */
@@ -71,25 +90,38 @@ export class App {
   }
 
   _cameraMoved() {
-    if (this.camera.isMoving) this.point(-1); // what was pointed at is elsewhere now
+    const { scale, isMoving } = this.camera;
+    document.documentElement.dataset.camera = [Number(isMoving), scale, ...this.camera.toScreen(0, 0)].join(" "); // for tests
+    if (this.isStepping) this.hover.move();
+    else if (this.camera.isMoving) this.point(-1); // what was pointed at is elsewhere now
     this.picture.draw();
   }
 
-  /** Into the address, for a reload or a link. */
+  /** Into the address, for a reload or a link: what differs from how the page opens. */
   _remember() {
-    const { camera } = this;
-    const { isHome } = camera;
+    const { camera, scene, column, coloring, legend } = this;
     const round = (/** @type {number} */ value) => Number(value.toPrecision(6));
+    const changed = (/** @type {"size" | "opacity"} */ name) => (scene[name] === this._usualSize[name] ? undefined : scene[name]);
     writeAddress({
-      x: isHome ? undefined : round(camera.center[0]),
-      y: isHome ? undefined : round(camera.center[1]),
-      zoom: isHome ? undefined : round(camera.zoom),
-      color: this.column?.about.name,
+      x: camera.isHome ? undefined : round(camera.center[0]),
+      y: camera.isHome ? undefined : round(camera.center[1]),
+      zoom: camera.isHome ? undefined : round(camera.zoom),
+      color: column?.about.name,
+      colors: chosenColorCount(column),
+      ...filterOf(coloring, legend.shown),
       view: this.picture.view === "density" ? "density" : undefined,
-      dark: this.scene.dark,
+      labels: input("labels").checked ? undefined : false,
+      size: changed("size"),
+      opacity: changed("opacity"),
+      dark: scene.dark,
       search: input("search").value,
       draw: this.drawing,
     });
+  }
+
+  /** What the size was before anybody changed it. */
+  keepUsualSize() {
+    this._usualSize = { size: this.scene.size, opacity: this.scene.opacity };
   }
 
   // Colors
@@ -138,18 +170,46 @@ export class App {
 
   // Rows that are meant
 
-  /** @param {number} row -1 for none */
-  point(row) {
-    if (row === this.picture.pointed) return;
+  /**
+   * Rings a point, and tells its row unless the words are in the table or would cover what is being selected.
+   * @param {number} row -1 for none
+   * @param {Means} means
+   */
+  point(row, means = "pointer") {
+    const isTold = means === "click" || means === "keys" || (means === "pointer" && this.tool === "pan" && this.selection.count === 0);
+    const told = isTold ? row : -1;
+    if (row === this.picture.pointed && told === this.hover.row) return;
+    this.isStepping = row >= 0 && means === "keys";
     this.picture.pointed = row;
-    this.hover.tell(row);
+    this.hover.tell(told, this.column, means === "keys");
     this.picture.draw(true);
+  }
+
+  /**
+   * To the next point in a direction, which is brought into view.
+   * @param {[number, number]} direction
+   */
+  step(direction) {
+    const { scene, camera, picture } = this;
+    const row = picture.hasPlaces ? nextPoint(scene, camera, this.isStepping ? picture.pointed : -1, direction) : -1;
+    if (row < 0) return;
+    this.point(row, "keys");
+    const [x, y] = placeOnScreen(scene, camera, row);
+    const { left, top, right, bottom } = camera.room;
+    if (x < left || x > right || y < top || y > bottom) camera.show(camera.toMap(x, y), camera.scale);
+  }
+
+  /** Adds the row that keys have led to, or takes it away. */
+  choosePointed() {
+    const row = this.picture.pointed;
+    if (this.isStepping) this.selection.take([row], this.selection.chosen[row] ? "subtract" : "add");
   }
 
   /** @param {string} typed */
   async search(typed) {
+    this.point(-1);
     const number = ++this._searches;
-    if (typed === "") {
+    if (typed.trim() === "") {
       this.matches = null;
       element("found").textContent = "";
       this._repaint();
@@ -164,6 +224,7 @@ export class App {
   }
 
   _selectionChanged() {
+    if (!this.isStepping) this.point(-1);
     const rows = this.selection.rows();
     this.selectedRows.show(rows);
     this._repaint();

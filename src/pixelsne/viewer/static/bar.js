@@ -14,7 +14,21 @@ export function holdBar(app) {
     const { tool } = /** @type {HTMLElement} */ (button).dataset;
     button.addEventListener("click", () => app.setTool(/** @type {import("./selection.js").Tool} */ (tool)));
   }
+  walkTools();
   holdSearch(app);
+}
+
+/** Arrow keys go from one tool to the next, as in every group of radio buttons. */
+function walkTools() {
+  element("tools").addEventListener("keydown", ({ key }) => {
+    const step = key === "ArrowRight" || key === "ArrowDown" ? 1 : key === "ArrowLeft" || key === "ArrowUp" ? -1 : 0;
+    const buttons = /** @type {HTMLElement[]} */ ([...element("tools").children].filter((one) => getComputedStyle(one).display !== "none"));
+    const index = buttons.findIndex((one) => one === document.activeElement);
+    if (step === 0 || index < 0) return;
+    const next = buttons[(index + step + buttons.length) % buttons.length];
+    next.click();
+    next.focus();
+  });
 }
 
 /** While nothing happens, the map has the screen for itself. */
@@ -36,6 +50,7 @@ function holdSearch(app) {
   const field = input("search");
   let typing = 0;
   field.addEventListener("input", () => {
+    app.point(-1);
     clearTimeout(typing);
     typing = window.setTimeout(() => app.search(field.value).catch(complain), TYPING);
   });

@@ -1,11 +1,16 @@
 // The part of the map that is on the screen, and the hands that move it.
 
-/** Zoomed in so far, a pixel of the map would fill the screen. */
-const MOST_ZOOM = 2000;
+const MOST_ZOOM = 2000; // of the whole map: a pixel of the map would fill the screen
+const LEAST_ZOOM = 1 / 4;
 const MARGIN = 24; // CSS pixels around the whole map
-const BAR = 40; // above it
 const FRICTION = 0.004; // of inertia, per millisecond
 const KEY_STEP = 80; // CSS pixels
+const SMALLEST_BOX = 1 / 200; // of the map's side: a single point is shown with what is around it
+
+/**
+ * @typedef {{left: number, top: number, right: number, bottom: number}} Room CSS pixels
+ * @typedef {[number, number, number, number]} Box left, top, right, bottom in pixels of the map
+ */
 
 export class Camera {
   /**
@@ -17,7 +22,11 @@ export class Camera {
     this.moved = moved;
     this.width = 1;
     this.height = 1;
-    this.center = [resolution[0] / 2, resolution[1] / 2];
+    /** @type {Room} the part of the screen that nothing covers */
+    this.room = { left: 0, top: 0, right: 1, bottom: 1 };
+    /** @type {Box} what "the whole map" means */
+    this.homeBox = [0, 0, ...resolution];
+    this.center = [resolution[0] / 2, resolution[1] / 2]; // in the middle of the room, pixels of the map
     this.scale = 1; // CSS pixels for a pixel of the map
     this.isMoving = false;
     /** @type {number} */
@@ -27,24 +36,47 @@ export class Camera {
   }
 
   /**
-   * @param {number} width
+   * @param {number} width CSS pixels
    * @param {number} height
+   * @param {Room} room
    */
-  resize(width, height) {
-    this.width = width;
-    this.height = height;
-    if (this.isHome) this.home(false);
+  resize(width, height, room) {
+    const isFirst = this.width === 1;
+    const isSameScreen = width === this.width && height === this.height;
+    if (isSameScreen && Object.entries(this.room).every(([side, value]) => room[/** @type {keyof Room} */ (side)] === value)) return;
+    const before = this.middle;
+    [this.width, this.height, this.room] = [width, height, room];
+    const shift = this.middle.map((value, axis) => (value - before[axis]) / this.scale);
+    if (isSameScreen) this.center = this.center.map((value, axis) => value + shift[axis]); // the map stays where it is
+    if (this.isHome) this.home(isSameScreen && !isFirst);
     else this.moved();
   }
 
-  get homeScale() {
-    const [across, down] = this.resolution;
-    return Math.max(1e-3, Math.min((this.width - 2 * MARGIN) / across, (this.height - 2 * MARGIN - BAR) / down));
+  /**
+   * What the whole map is from now on.
+   * @param {Box} box
+   * @param {boolean} glides
+   */
+  setHome(box, glides) {
+    this.homeBox = box;
+    if (this.isHome) this.home(glides);
   }
 
-  /** The whole map below the bar. */
-  get homeCenter() {
-    return [this.resolution[0] / 2, this.resolution[1] / 2 - BAR / 2 / this.homeScale];
+  /** The middle of the room. */
+  get middle() {
+    const { left, top, right, bottom } = this.room;
+    return [(left + right) / 2, (top + bottom) / 2];
+  }
+
+  /** @param {Box} box */
+  _scaleFor([left, top, right, bottom]) {
+    const [across, down] = [this.room.right - this.room.left - 2 * MARGIN, this.room.bottom - this.room.top - 2 * MARGIN];
+    const [width, height] = [right - left, bottom - top].map((side, axis) => Math.max(side, this.resolution[axis] * SMALLEST_BOX));
+    return Math.max(1e-3, Math.min(across / width, down / height));
+  }
+
+  get homeScale() {
+    return this._scaleFor(this.homeBox);
   }
 
   /** How much larger than when the whole map is shown. */
@@ -52,31 +84,42 @@ export class Camera {
     return this.scale / this.homeScale;
   }
 
-  /** @param {boolean} glide */
-  home(glide = true) {
-    this.show(this.homeCenter, this.homeScale, glide);
+  /** @param {boolean} glides */
+  home(glides = true) {
+    this.showBox(this.homeBox, glides);
     this.isHome = true;
+  }
+
+  /**
+   * Within the room; what lies far outside of the whole map is within reach.
+   * @param {number} scale
+   */
+  _limited(scale) {
+    const least = LEAST_ZOOM * Math.min(this.homeScale, this._scaleFor([0, 0, ...this.resolution]));
+    return Math.min(Math.max(scale, least), this.homeScale * MOST_ZOOM);
   }
 
   /**
    * @param {number[]} center
    * @param {number} scale
-   * @param {boolean} glide
+   * @param {boolean} glides
    */
-  show(center, scale, glide = true) {
+  show(center, scale, glides = true) {
     cancelAnimationFrame(this._animation);
     this.isHome = false;
-    const target = Math.min(Math.max(scale, this.homeScale / 4), this.homeScale * MOST_ZOOM);
+    const target = this._limited(scale);
+    const isThere = Math.abs(target / this.scale - 1) < 1e-6 && Math.hypot(center[0] - this.center[0], center[1] - this.center[1]) * target < 0.5;
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!glide || still) {
+    if (!glides || still || isThere) {
       this.center = [...center];
       this.scale = target;
       this._changed();
       return;
     }
+    this._changed();
     const from = { center: this.center, scale: this.scale, at: performance.now() };
     const step = (/** @type {number} */ now) => {
-      const share = Math.min(1, (now - from.at) / 350);
+      const share = Math.min(1, Math.max(0, (now - from.at) / 350));
       const eased = 1 - (1 - share) ** 3;
       this.scale = from.scale * (target / from.scale) ** eased;
       this.center = from.center.map((value, axis) => value + (center[axis] - value) * eased);
@@ -87,14 +130,12 @@ export class Camera {
   }
 
   /**
-   * All of a box of the map, with some room around it.
-   * @param {[number, number, number, number]} box left, top, right, bottom in pixels of the map
+   * All of a box of the map, in the middle of the room.
+   * @param {Box} box
+   * @param {boolean} glides
    */
-  showBox([left, top, right, bottom]) {
-    const across = Math.max(right - left, this.resolution[0] / 200);
-    const down = Math.max(bottom - top, this.resolution[1] / 200);
-    const scale = 0.8 * Math.min(this.width / across, this.height / down);
-    this.show([(left + right) / 2, (top + bottom) / 2], scale);
+  showBox(box, glides = true) {
+    this.show([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2], this._scaleFor(box), glides);
   }
 
   /**
@@ -118,7 +159,7 @@ export class Camera {
     cancelAnimationFrame(this._animation);
     this.isHome = false;
     const before = this.toMap(x, y);
-    this.scale = Math.min(Math.max(this.scale * factor, this.homeScale / 4), this.homeScale * MOST_ZOOM);
+    this.scale = this._limited(this.scale * factor);
     const after = this.toMap(x, y);
     this.center = this.center.map((value, axis) => value + before[axis] - after[axis]);
     this._changed();
@@ -130,7 +171,8 @@ export class Camera {
    * @returns {[number, number]} pixels of the map
    */
   toMap(x, y) {
-    return [this.center[0] + (x - this.width / 2) / this.scale, this.center[1] + (y - this.height / 2) / this.scale];
+    const [middleX, middleY] = this.middle;
+    return [this.center[0] + (x - middleX) / this.scale, this.center[1] + (y - middleY) / this.scale];
   }
 
   /**
@@ -139,7 +181,8 @@ export class Camera {
    * @returns {[number, number]} CSS pixels
    */
   toScreen(x, y) {
-    return [(x - this.center[0]) * this.scale + this.width / 2, (y - this.center[1]) * this.scale + this.height / 2];
+    const [middleX, middleY] = this.middle;
+    return [(x - this.center[0]) * this.scale + middleX, (y - this.center[1]) * this.scale + middleY];
   }
 
   _changed() {
@@ -174,15 +217,16 @@ export class Camera {
    * @returns {boolean} whether the key was one of these
    */
   key(event) {
+    const [x, y] = this.middle;
     /** @type {Record<string, () => void>} */
     const keys = {
       ArrowLeft: () => this.pan(KEY_STEP, 0),
       ArrowRight: () => this.pan(-KEY_STEP, 0),
       ArrowUp: () => this.pan(0, KEY_STEP),
       ArrowDown: () => this.pan(0, -KEY_STEP),
-      "+": () => this.zoomAt(1.4, this.width / 2, this.height / 2),
-      "=": () => this.zoomAt(1.4, this.width / 2, this.height / 2),
-      "-": () => this.zoomAt(1 / 1.4, this.width / 2, this.height / 2),
+      "+": () => this.zoomAt(1.4, x, y),
+      "=": () => this.zoomAt(1.4, x, y),
+      "-": () => this.zoomAt(1 / 1.4, x, y),
       0: () => this.home(),
     };
     const action = keys[event.key];

@@ -52,12 +52,13 @@ export const css = (color) => `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
 /**
  * How a column colors the map.
  * @typedef {{name: string, scale: "names" | "numbers" | null, entries: Entry[], low: number, high: number,
- *   group: Uint8Array | null, missing: number}} Coloring
+ *   group: Uint8Array | null, missing: number, isDate: boolean,
+ *   ticks: (fits: import("./ticks.js").Fits) => import("./ticks.js").Tick[]}} Coloring
  * @typedef {{name: string, color: Rgb, count: number, codes: Set<number>, isRest: boolean}} Entry
  */
 
 const NOTHING = /** @type {Coloring} */ ({
-  name: "", scale: null, entries: [], low: 0, high: 0, group: null, missing: 0,
+  name: "", scale: null, entries: [], low: 0, high: 0, group: null, missing: 0, isDate: false, ticks: () => [],
 });
 
 /**
@@ -118,9 +119,16 @@ function numbersColoring(column) {
   const at = (/** @type {number} */ share) => known[Math.min(known.length - 1, Math.floor(share * known.length))] ?? 0;
   let [low, high] = [at(0.01), at(0.99)];
   if (low === high) [low, high] = [at(0), at(1)];
-  if (low === high) high = low + 1;
+  if (low === high) high = low + column.kind.leastSpan;
   return {
-    ...NOTHING, name: column.about.name, scale: "numbers", low, high, missing: column.numbers.length - known.length,
+    ...NOTHING,
+    name: column.about.name,
+    scale: "numbers",
+    low,
+    high,
+    missing: column.numbers.length - known.length,
+    isDate: column.about.kind === "date",
+    ticks: (fits) => column.kind.ticks(low, high, fits),
   };
 }
 

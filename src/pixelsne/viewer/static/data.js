@@ -3,8 +3,9 @@
 import { KINDS } from "./column_kinds.js";
 
 /**
- * @typedef {{name: string, kind: keyof typeof KINDS, names: string[], wide: boolean}} ColumnAbout
- * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnAbout[], color: string | null,
+ * @typedef {{name: string, kind: keyof typeof KINDS, names: string[], wide: boolean, reason: string}} ColumnAbout
+ * @typedef {Omit<ColumnAbout, "kind"> & {kind: keyof typeof KINDS | "unavailable"}} AnyColumnAbout reason: why it is unavailable
+ * @typedef {{title: string, resolution: [number, number], n: number, columns: AnyColumnAbout[], color: string | null,
  *   live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
  */
@@ -50,6 +51,18 @@ const embedded = {
 /** @returns {Source} */
 export function openSource() {
   return document.getElementById("part-manifest") === null ? served : embedded;
+}
+
+/**
+ * The columns that can be shown.
+ * @param {Source} source
+ * @param {Manifest} manifest
+ */
+export function columnsOf(source, manifest) {
+  return manifest.columns.flatMap((about, index) => {
+    const { kind } = about;
+    return kind === "unavailable" ? [] : [new Column(source, { ...about, kind }, index, manifest.n)];
+  });
 }
 
 /** One column, fetched when somebody first looks at it. */

@@ -1,6 +1,17 @@
-// What keys do, wherever nobody is typing.
+// What keys do, whatever has the focus.
 
 import { complain, element, input } from "./elements.js";
+import { DIRECTIONS } from "./stepping.js";
+
+const ARROWS = Object.keys(DIRECTIONS);
+
+/** The keys that a control needs for itself; all others remain ours. */
+const OWN_KEYS = /** @type {[string, string[]][]} */ ([
+  ["[role=radio], [type=radio]", [...ARROWS, " ", "Enter"]],
+  ["[type=range], #table", ARROWS],
+  ["[type=checkbox]", [" "]],
+  ["button, a", [" ", "Enter"]],
+]);
 
 /**
  * @param {import("./app.js").App} app
@@ -17,6 +28,7 @@ export function holdKeys(app, panel) {
     l: () => app.setTool("lasso"),
     d: () => app.setDark(!app.scene.dark),
     p: () => panel.toggle(),
+    enter: () => app.choosePointed(),
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
@@ -24,22 +36,34 @@ export function holdKeys(app, panel) {
       event.preventDefault();
       leave(app);
     } else if (!isMeantElsewhere(event)) {
-      const action = keys[event.key.toLowerCase()];
+      const direction = event.shiftKey ? DIRECTIONS[event.key] : undefined;
+      const action = direction === undefined ? keys[event.key.toLowerCase()] : () => app.step(direction);
       action?.();
       if (action !== undefined || app.camera.key(event)) event.preventDefault();
     }
   });
+  releaseSelects();
 }
 
 /**
- * Fields take all keys, buttons and the table most.
+ * Fields and lists take all keys, other controls those that they need.
  * @param {KeyboardEvent} event
  */
 function isMeantElsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
-  const isTyped = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-  if (isTyped || event.ctrlKey || event.metaKey || event.altKey) return true;
-  return target.closest("button, dialog, #table") !== null && event.key !== "/" && event.key !== "?";
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("dialog[open]") !== null) return true;
+  if (target.matches("input:not([type=radio], [type=range], [type=checkbox]), select")) return true;
+  return OWN_KEYS.some(([selector, keys]) => target.closest(selector) !== null && keys.includes(event.key));
+}
+
+/** A list that was opened with the pointer gives the keys back; with keys, people go on choosing. */
+function releaseSelects() {
+  let isPointer = false;
+  document.addEventListener("pointerdown", () => { isPointer = true; }, true);
+  document.addEventListener("keydown", () => { isPointer = false; }, true);
+  document.addEventListener("change", ({ target }) => {
+    if (isPointer && target instanceof HTMLSelectElement) element("map").focus();
+  });
 }
 
 /**
@@ -49,7 +73,8 @@ function isMeantElsewhere(event) {
 function leave(app) {
   const field = input("search");
   element("message").hidden = true;
-  if (app.tool !== "pan") app.setTool("pan");
+  if (app.isStepping) app.point(-1);
+  else if (app.tool !== "pan") app.setTool("pan");
   else if (app.selection.count > 0) app.selection.clear();
   else if (field.value !== "") {
     field.value = "";

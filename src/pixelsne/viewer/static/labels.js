@@ -8,31 +8,59 @@ const STEP = STEPS / CELLS;
 const AROUND = 3; // cells to each side that belong to a spot
 const REACHES = [4, 8, 8]; // cells to each side whose middle a label moves to, one after the other
 const MOST = 30;
+const SHARE_OF_TIME = 10; // while points move, labels are looked for during a tenth of the time
+const FOLLOWING = 150; // milliseconds in which a label goes most of the way to its new place
+const EDGE_OF_ROOM = 4; // CSS pixels
 
 /** @typedef {{name: string, color: string, x: number, y: number, count: number}} Label x and y in steps */
 
-/** Those of a scene, found anew only when points or colors have changed. */
+/** The labels of a scene, found anew when points or colors have changed, and gliding to their new places. */
 export class Labels {
   /** @param {import("./scene.js").Scene} scene */
   constructor(scene) {
     this.scene = scene;
-    /** @type {Label[]} */
+    /** @type {Label[]} where they belong */
     this.found = [];
-    this.version = "";
+    /** @type {Label[]} where they are drawn */
+    this.shown = [];
+    this._placesVersion = -1;
+    this._look = "";
+    this._cost = 0; // milliseconds that finding took
+    this._foundAt = 0;
+    this._shownAt = 0;
   }
 
   /**
    * @param {import("./colors.js").Coloring} coloring
    * @param {Set<number>} hidden entries
+   * @param {number} glided less than 1 while points move
    */
-  of(coloring, hidden) {
-    const version = `${this.scene.placesVersion} ${this.scene.colorsVersion} ${coloring.name}`;
-    if (version === this.version) return this.found;
-    const names = new Set(coloring.entries.filter((_, place) => hidden.has(place)).map((entry) => entry.name));
-    this.found = findLabels(this.scene, coloring).filter((label) => !names.has(label.name));
-    this.version = version;
-    return this.found;
+  of(coloring, hidden, glided) {
+    const now = performance.now();
+    const look = `${this.scene.colorsVersion} ${coloring.name}`;
+    const isDue = glided === 1 || now - this._foundAt > SHARE_OF_TIME * this._cost;
+    const isNew = look !== this._look;
+    if (isNew || (this._placesVersion !== this.scene.placesVersion && isDue)) {
+      const names = new Set(coloring.entries.filter((_, index) => hidden.has(index)).map((entry) => entry.name));
+      this.found = findLabels(this.scene, coloring).filter((label) => !names.has(label.name));
+      [this._look, this._placesVersion, this._foundAt] = [look, this.scene.placesVersion, now];
+      this._cost = performance.now() - now;
+    }
+    const share = isNew || glided === 1 ? 1 : 1 - Math.exp((this._shownAt - now) / FOLLOWING);
+    this.shown = this.found.map((label) => betweenLabels(this.shown.find(({ name }) => name === label.name) ?? label, label, share));
+    this._shownAt = now;
+    return this.shown;
   }
+}
+
+/**
+ * @param {Label} from
+ * @param {Label} to
+ * @param {number} share
+ * @returns {Label}
+ */
+function betweenLabels(from, to, share) {
+  return { ...to, x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }
 
 /**
@@ -114,14 +142,18 @@ export function drawLabels(context, labels, scene, camera) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.lineJoin = "round";
+  const { room } = camera;
   /** @type {[number, number, number, number][]} */
   const taken = [];
   for (const label of labels) {
-    const [x, y] = camera.toScreen((label.x * scene.resolution[0]) / STEPS, (label.y * scene.resolution[1]) / STEPS);
+    const [pointX, pointY] = camera.toScreen((label.x * scene.resolution[0]) / STEPS, (label.y * scene.resolution[1]) / STEPS);
     const words = label.name.length > 40 ? `${label.name.slice(0, 39)}…` : label.name;
     const half = context.measureText(words).width / 2 + 4;
+    if (pointX < room.left || pointX > room.right || pointY < room.top || pointY > room.bottom) continue;
+    const x = within(pointX, room.left + half + EDGE_OF_ROOM, room.right - half - EDGE_OF_ROOM);
+    const y = within(pointY, room.top + size / 2 + EDGE_OF_ROOM, room.bottom - size / 2 - EDGE_OF_ROOM);
     const isTaken = taken.some(([left, top, right, bottom]) => x + half > left && x - half < right && y + size / 2 > top && y - size / 2 < bottom);
-    if (isTaken || x + half < 0 || x - half > camera.width || y < 0 || y > camera.height) continue;
+    if (isTaken) continue;
     taken.push([x - half, y - size / 2, x + half, y + size / 2]);
     context.lineWidth = 4;
     context.strokeStyle = scene.dark ? "rgba(18, 18, 23, 0.85)" : "rgba(255, 255, 255, 0.85)";
@@ -129,4 +161,13 @@ export function drawLabels(context, labels, scene, camera) {
     context.fillStyle = scene.dark ? "#f2f2f2" : "#1d1d22";
     context.fillText(words, x, y);
   }
+}
+
+/**
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ */
+function within(value, low, high) {
+  return low > high ? (low + high) / 2 : Math.min(Math.max(value, low), high);
 }

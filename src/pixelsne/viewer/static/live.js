@@ -19,7 +19,7 @@ export function follow(told, moved, connection) {
   let isOver = false;
 
   function connect() {
-    const socket = new WebSocket(`ws://${location.host}/live`);
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`);
     socket.binaryType = "arraybuffer";
     socket.addEventListener("open", () => {
       wait = 250;

@@ -8,7 +8,7 @@ const RING = 7; // CSS pixels from its middle
 
 /**
  * @typedef {{
- *   density: OffscreenCanvas | null,
+ *   density: import("./density.js").Density | null,
  *   labels: import("./labels.js").Label[],
  *   pointed: number,           // a row, -1 for none
  *   lasso: [number, number][], // CSS pixels

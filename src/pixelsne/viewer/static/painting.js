@@ -1,7 +1,7 @@
 // The colors of all points and how much of each is seen: nothing of what is hidden, a trace of what is put back.
 
 import { paintPoints } from "./colors.js";
-import { FAINT } from "./scene.js";
+import { FAINT, SHOWN } from "./scene.js";
 
 /** Of maps without colors. */
 const PLAIN_ON_DARK = /** @type {import("./colors.js").Rgb} */ ([144, 188, 255]);
@@ -20,7 +20,7 @@ export function paintScene(scene, coloring, column, { hidden, range }, fronts) {
   const { group } = coloring;
   let count = 0;
   for (let row = 0; row < scene.n; row++) {
-    let strength = 255;
+    let strength = SHOWN;
     if (group !== null && hidden.has(group[row])) strength = 0;
     if (range !== null && column !== null && !isBetween(column.numbers[row], range)) strength = 0;
     if (strength > 0) count++;

@@ -7,7 +7,8 @@ import { savePicture } from "./saving.js";
 export function holdPanel(app) {
   holdColors(app);
   holdDrawing(app);
-  element("picture").addEventListener("click", () => savePicture(app.picture).catch(complain));
+  tellUnavailable(app.manifest);
+  element("picture").addEventListener("click", () => savePicture(app).catch(complain));
   element("keys").addEventListener("click", () => /** @type {HTMLDialogElement} */ (element("help")).showModal());
 }
 
@@ -18,6 +19,16 @@ function holdColors(app) {
   for (const { about, kind } of app.columns) if (kind.scale !== null) select.append(new Option(about.name, about.name));
   select.addEventListener("change", () => app.colorBy(select.value).catch(complain));
   input("shown").addEventListener("change", () => app.recolor());
+}
+
+/**
+ * Names the columns that cannot be shown, and why.
+ * @param {import("./data.js").Manifest} manifest
+ */
+function tellUnavailable({ columns }) {
+  const names = columns.filter(({ kind }) => kind === "unavailable").map(({ name, reason }) => `${name} (${reason})`);
+  element("unavailable").hidden = names.length === 0;
+  element("unavailable").textContent = `Not shown: ${names.join(", ")}`;
 }
 
 /** @param {import("./app.js").App} app */
@@ -42,6 +53,7 @@ function holdDrawing({ picture, scene }) {
 export function foldPanel() {
   const panel = element("panel");
   const set = (/** @type {boolean} */ isOpen) => {
+    if (!isOpen && panel.contains(document.activeElement)) element("map").focus(); // what is hidden gets no keys
     panel.hidden = !isOpen;
     element("fold").setAttribute("aria-expanded", String(isOpen));
     remember("panel", String(isOpen));

@@ -1,6 +1,6 @@
 // Which point is under the pointer: a grid over the map, sorted by counting.
 
-import { STEPS } from "./scene.js";
+import { SHOWN, STEPS } from "./scene.js";
 
 export class Grid {
   /** @param {import("./scene.js").Scene} scene */
@@ -55,7 +55,7 @@ export class Grid {
   }
 
   /**
-   * The nearest shown point to a place on the screen, -1 if none is within reach.
+   * The nearest point to a place on the screen, -1 if none is within reach. Those that are hidden or put back have no say.
    * @param {import("./camera.js").Camera} camera
    * @param {number} x CSS pixels
    * @param {number} y
@@ -70,7 +70,7 @@ export class Grid {
     let best = -1;
     let smallest = reach * reach;
     this.visit(left, top, right, bottom, (row) => {
-      if (scene.colors[4 * row + 3] === 0) return;
+      if (scene.colors[4 * row + 3] !== SHOWN) return;
       const [screenX, screenY] = camera.toScreen((scene.to[2 * row] * across) / STEPS, (scene.to[2 * row + 1] * down) / STEPS);
       const distance = (screenX - x) ** 2 + (screenY - y) ** 2;
       if (distance <= smallest) [smallest, best] = [distance, row];

@@ -1,6 +1,6 @@
 // The map on the screen: when it is drawn anew, and how much of it with every frame.
 
-import { densityImage } from "./density.js";
+import { densityOf } from "./density.js";
 import { drawOverlay } from "./overlay.js";
 import { Pace } from "./pace.js";
 
@@ -9,7 +9,7 @@ export const GLIDE = 180; // milliseconds between two frames of a run
 /**
  * Whom a picture asks and tells.
  * @typedef {{
- *   labels: () => import("./labels.js").Label[], // what is to be written over the points
+ *   labels: (glided: number) => import("./labels.js").Label[], // what is to be written over the points
  *   thinned: () => void,                         // points begin or cease to be left out
  *   drawn: () => void,                           // after every frame
  * }} Watcher
@@ -35,7 +35,7 @@ export class Picture {
     /** @type {[number, number][]} */
     this.lasso = [];
     this.isThinned = false;
-    /** @type {OffscreenCanvas | null} */
+    /** @type {import("./density.js").Density | null} */
     this._density = null;
     this._drawnTo = 0; // points of the present view
     this._glideFrom = 0;
@@ -58,7 +58,6 @@ export class Picture {
       canvas.width = Math.max(1, Math.round(width * ratio));
       canvas.height = Math.max(1, Math.round(height * ratio));
     }
-    this.camera.resize(width, height);
   }
 
   /**
@@ -94,7 +93,7 @@ export class Picture {
     const glided = isStill ? 1 : Math.min(1, (now - this._glideFrom) / GLIDE);
     const isMoving = this.camera.isMoving || glided < 1;
     const isWhole = this._drawPoints(glided, isMoving);
-    drawOverlay(this.overlay, this.scene, this.camera, this.hasPlaces ? this._over(glided) : null);
+    drawOverlay(this.overlay, this.scene, this.camera, this.hasPlaces ? this.over(glided) : null);
     this._tellMeasurers();
     this._noteThinning(isMoving, isWhole);
     if (glided < 1) this.draw();
@@ -115,7 +114,7 @@ export class Picture {
     if (this.view === "density") {
       if (this._drawnTo === 0) {
         this.drawer.draw(scene, camera, 1, 0, 0);
-        this._density = densityImage(scene, camera);
+        this._density = densityOf(scene, camera);
       }
       this._drawnTo = scene.n;
     } else if (this._drawnTo < scene.n) {
@@ -130,10 +129,10 @@ export class Picture {
    * @param {number} glided
    * @returns {import("./overlay.js").Over}
    */
-  _over(glided) {
+  over(glided) {
     return {
       density: this.view === "density" ? this._density : null,
-      labels: glided === 1 ? this.watcher.labels() : [],
+      labels: this.watcher.labels(glided),
       pointed: this.pointed,
       lasso: this.lasso,
     };

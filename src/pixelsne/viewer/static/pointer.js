@@ -13,14 +13,16 @@ export function holdPointer(app) {
   const isTaken = holdLasso(surface, () => app.tool, (line) => {
     picture.lasso = line;
     picture.draw(true);
-  }, (line, how) => selection.take(rowsWithin(grid, camera, line), how));
+  }, (line, how) => selection.take(rowsWithin(grid, camera, line, app.matches), how));
   holdCamera(surface, camera, isTaken);
+  const nearest = (/** @type {MouseEvent} */ event, /** @type {number} */ reach) =>
+    picture.hasPlaces ? grid.nearest(camera, event.offsetX, event.offsetY, reach) : -1;
+  surface.addEventListener("pointerdown", () => app.point(-1));
   surface.addEventListener("pointermove", (event) => {
-    if (event.buttons !== 0 || !picture.hasPlaces) return;
-    app.point(grid.nearest(camera, event.offsetX, event.offsetY, REACH));
+    if (event.buttons === 0) app.point(nearest(event, REACH), "pointer");
   });
   surface.addEventListener("pointerleave", () => app.point(-1));
   surface.addEventListener("click", (event) => {
-    if (app.tool === "pan" && picture.hasPlaces) app.point(grid.nearest(camera, event.offsetX, event.offsetY, 2 * REACH));
+    if (app.tool === "pan") app.point(nearest(event, 2 * REACH), "click");
   });
 }

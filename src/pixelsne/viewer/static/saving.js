@@ -1,19 +1,30 @@
 // What leaves the page as a file: the picture, chosen rows, the map.
 
+import { drawOverlay } from "./overlay.js";
+import { drawPictureLegend, legendOf, legendWidth } from "./picture_legend.js";
+
 /**
- * With all points, also while the map moves.
- * @param {import("./picture.js").Picture} picture
+ * The map as it is seen, with all points, also while it moves, without the ring around a point, and with a legend.
+ * @param {import("./app.js").App} app
  */
-export async function savePicture({ drawer, overlay, scene, camera, view }) {
+export async function savePicture(app) {
+  const { drawer, overlay, scene, camera, view } = app.picture;
   const made = document.createElement("canvas");
-  made.width = drawer.canvas.width;
-  made.height = drawer.canvas.height;
   const context = /** @type {CanvasRenderingContext2D} */ (made.getContext("2d"));
+  const ratio = drawer.canvas.width / camera.width;
+  const legend = legendOf(app);
+  const beside = legend === null ? 0 : legendWidth(context, legend, camera.height);
+  made.width = drawer.canvas.width + Math.round(beside * ratio);
+  made.height = drawer.canvas.height;
   context.fillStyle = scene.dark ? "#121217" : "#ffffff";
   context.fillRect(0, 0, made.width, made.height);
   drawer.draw(scene, camera, 1, 0, view === "points" ? scene.n : 0);
   context.drawImage(drawer.canvas, 0, 0);
+  drawOverlay(overlay, scene, camera, { ...app.picture.over(1), pointed: -1, lasso: [] });
   context.drawImage(overlay.canvas, 0, 0);
+  app.picture.draw(true);
+  context.scale(ratio, ratio);
+  if (legend !== null) drawPictureLegend(context, legend, camera.width, camera.height, scene.dark);
   const content = await new Promise((resolve) => made.toBlob(resolve, "image/png"));
   if (content instanceof Blob) download(content, "map.png");
 }

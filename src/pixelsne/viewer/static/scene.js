@@ -19,7 +19,8 @@
  */
 
 export const STEPS = 65536; // of a coordinate
-export const FAINT = 26;
+export const FAINT = 26; // how much is seen of a point that is put back
+export const SHOWN = 255;
 
 /**
  * Before it is known where points are.

@@ -1,6 +1,22 @@
-// Rows whose words contain what was typed.
+// Rows that contain all words that were typed, in any order and in any column.
 
 const ROWS_AT_ONCE = 20_000;
+const ROWS_OF_BLOCK = 256;
+const MOST_WORDS = 31; // one bit each
+
+/**
+ * Sets, for each row, the bits of the words that it contains; false if that was given up.
+ * @typedef {(column: import("./data.js").Column, words: string[], found: Uint32Array, isStale: () => boolean) => Promise<boolean>} Mark
+ */
+
+/**
+ * Without accents and capitals: what is compared.
+ * @param {string} words
+ */
+export function fold(words) {
+  const plain = /[\u0080-\uffff]/.test(words) ? words.normalize("NFD").replace(/[\u0300-\u036f]/g, "") : words;
+  return plain.toLowerCase();
+}
 
 /**
  * @param {import("./data.js").Column[]} columns
@@ -10,47 +26,103 @@ const ROWS_AT_ONCE = 20_000;
  * @returns {Promise<number[] | null>} ascending; null if stale
  */
 export async function findRows(columns, n, typed, isStale) {
-  const wanted = typed.toLocaleLowerCase();
-  const searched = columns.filter((column) => column.kind.mark !== null);
-  await Promise.all(searched.map((column) => column.load()));
-  const found = new Uint8Array(n);
-  for (const column of searched) {
-    if (isStale() || !(await column.kind.mark?.(column, wanted, found, isStale))) return null;
+  const words = fold(typed).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
+  await Promise.all(columns.map((column) => column.load()));
+  const found = new Uint32Array(n);
+  for (const column of columns) {
+    if (isStale() || !(await column.kind.mark(column, words, found, isStale))) return null;
   }
+  const all = 2 ** words.length - 1;
   const rows = [];
-  for (let row = 0; row < n; row++) if (found[row]) rows.push(row);
+  for (let row = 0; row < n; row++) if (found[row] === all) rows.push(row);
   return rows;
 }
 
 /**
- * @param {import("./data.js").Column} column
- * @param {string} wanted
- * @param {Uint8Array} found
+ * The bits of the words that a text contains.
+ * @param {string} folded
+ * @param {string[]} words
  */
-export async function markCategories(column, wanted, found) {
-  const matches = column.about.names.map((name) => name.toLocaleLowerCase().includes(wanted));
-  for (let row = 0; row < found.length; row++) if (matches[column.codes[row]]) found[row] = 1;
+function bitsOf(folded, words) {
+  let bits = 0;
+  for (let index = 0; index < words.length; index++) if (folded.includes(words[index])) bits |= 1 << index;
+  return bits;
+}
+
+/** @type {Mark} */
+export async function markCategories(column, words, found) {
+  const bits = Uint32Array.from([...column.about.names.map((name) => bitsOf(fold(name), words)), 0]);
+  for (let row = 0; row < found.length; row++) found[row] |= bits[column.codes[row]];
   return true;
 }
 
 /**
- * Blocks of rows are decoded at once, and only blocks with a match row by row.
- * @param {import("./data.js").Column} column
- * @param {string} wanted
- * @param {Uint8Array} found
- * @param {() => boolean} isStale
+ * A number is found by its value, as it is shown or with all its digits.
+ * @type {Mark}
  */
-export async function markTexts(column, wanted, found, isStale) {
+export async function markNumbers(column, words, found) {
+  words.forEach((word, index) => {
+    const wanted = asNumber(word);
+    if (Number.isNaN(wanted)) return;
+    const [low, high] = [wanted - 1e-6 * Math.abs(wanted), wanted + 1e-6 * Math.abs(wanted)];
+    for (let row = 0; row < found.length; row++) {
+      const value = column.numbers[row];
+      if (value < low || value > high || Number.isNaN(value)) continue;
+      if (value === wanted || (!Number.isInteger(value) && Number(value.toPrecision(7)) === wanted)) found[row] |= 1 << index;
+    }
+  });
+  return true;
+}
+
+/**
+ * With or without commas between thousands; NaN if it is no number.
+ * @param {string} word
+ */
+function asNumber(word) {
+  return Number(/^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/.test(word) ? word.replaceAll(",", "") : word);
+}
+
+/**
+ * A date is found by its year, its month or its day.
+ * @type {Mark}
+ */
+export async function markDates(column, words, found) {
+  words.forEach((word, index) => {
+    const parts = /^(\d{4})(?:-(\d\d))?(?:-(\d\d))?$/.exec(word);
+    if (parts === null) return;
+    const [year, month, day] = parts.slice(1).map((part) => (part === undefined ? undefined : Number(part)));
+    const first = utc(year ?? 0, (month ?? 1) - 1, day ?? 1);
+    const end = day !== undefined ? utc(year ?? 0, (month ?? 1) - 1, day + 1) : utc((year ?? 0) + (month === undefined ? 1 : 0), month ?? 0, 1);
+    for (let row = 0; row < found.length; row++) {
+      if (column.numbers[row] >= first && column.numbers[row] < end) found[row] |= 1 << index;
+    }
+  });
+  return true;
+}
+
+/**
+ * Date.UTC without its own idea of years below 100.
+ * @param {number} year
+ * @param {number} month from 0
+ * @param {number} day
+ */
+function utc(year, month, day) {
+  return new Date(0).setUTCFullYear(year, month, day);
+}
+
+/**
+ * Blocks of rows are decoded at once, and only blocks with a match row by row.
+ * @type {Mark}
+ */
+export async function markTexts(column, words, found, isStale) {
   const decoder = new TextDecoder();
   for (let first = 0; first < found.length; first += ROWS_AT_ONCE) {
     const end = Math.min(found.length, first + ROWS_AT_ONCE);
-    for (let begin = first; begin < end; begin += 256) {
-      const last = Math.min(end, begin + 256);
-      const block = decoder.decode(column.text.subarray(column.begins[begin], column.begins[last])).toLocaleLowerCase();
-      if (!block.includes(wanted)) continue;
-      for (let row = begin; row < last; row++) {
-        if (column.words(row).toLocaleLowerCase().includes(wanted)) found[row] = 1;
-      }
+    for (let begin = first; begin < end; begin += ROWS_OF_BLOCK) {
+      const last = Math.min(end, begin + ROWS_OF_BLOCK);
+      const block = fold(decoder.decode(column.text.subarray(column.begins[begin], column.begins[last])));
+      if (bitsOf(block, words) === 0) continue;
+      for (let row = begin; row < last; row++) found[row] |= bitsOf(fold(column.words(row)), words);
     }
     await new Promise((resume) => setTimeout(resume));
     if (isStale()) return false;

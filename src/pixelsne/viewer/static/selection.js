@@ -45,12 +45,13 @@ export class Selection {
 }
 
 /**
- * Shown rows within a closed line on the screen.
+ * Rows within a closed line on the screen that are not hidden, and were found if something is searched for.
  * @param {import("./picking.js").Grid} grid
  * @param {import("./camera.js").Camera} camera
  * @param {[number, number][]} line CSS pixels
+ * @param {Uint8Array | null} matches 1 for each row that was found; null without a search
  */
-export function rowsWithin(grid, camera, line) {
+export function rowsWithin(grid, camera, line, matches) {
   const { scene } = grid;
   const xs = new Float64Array(line.length);
   const ys = new Float64Array(line.length);
@@ -62,7 +63,8 @@ export function rowsWithin(grid, camera, line) {
   /** @type {number[]} */
   const rows = [];
   grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (row) => {
-    if (scene.colors[4 * row + 3] !== 0 && isWithin(xs, ys, scene.to[2 * row], scene.to[2 * row + 1])) rows.push(row);
+    if (scene.colors[4 * row + 3] === 0 || matches?.[row] === 0) return;
+    if (isWithin(xs, ys, scene.to[2 * row], scene.to[2 * row + 1])) rows.push(row);
   });
   return rows;
 }
@@ -87,7 +89,7 @@ function isWithin(xs, ys, x, y) {
  * Box and lasso, drawn with a pointer.
  * @param {HTMLElement} surface
  * @param {() => Tool} tool
- * @param {(line: [number, number][]) => void} drawn while it is drawn
+ * @param {(line: [number, number][]) => void} drawn while it is drawn; empty when that is over
  * @param {(line: [number, number][], how: How) => void} done
  * @returns {(event: PointerEvent) => boolean} whether a pointer that goes down belongs here
  */

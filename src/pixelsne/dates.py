@@ -1,0 +1,94 @@
+"""Dates and times as numbers: milliseconds since 1970, as JavaScript counts them."""
+
+import datetime as dt
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from pixelsne.arrays import AnyArray
+
+DAY = 86_400_000  # milliseconds
+MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1, "us": 1e-3, "ns": 1e-6, "ps": 1e-9}
+FEWEST_TICKS, MOST_TICKS = 3, 6
+FEWEST_NAMED = 2
+YEARS_OF_MATPLOTLIB = (1, 9999)
+ISO_UNITS = ("Y", "M", "D", "m", "s", "ms")  # from short to long
+
+
+def as_dates(values: Any) -> AnyArray | None:
+    """Return (n) float64 milliseconds since 1970, NaN for missing values; None if these are no dates.
+
+    values: an array or a column of a pyarrow table. Times with a zone are told as clocks there show them.
+    """
+    if not isinstance(values, np.ndarray):
+        return dates_of_column(values)
+    if values.dtype.kind == "M":
+        return milliseconds(values)
+    if values.dtype.kind == "O" and any(isinstance(value, dt.date) for value in values):
+        return dates_of_objects(values)
+    return None
+
+
+def dates_of_objects(values: AnyArray) -> AnyArray | None:
+    """Convert Python's dates, and those of pandas with a time zone; None if there is anything else among them."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    try:
+        return dates_of_column(pa.chunked_array([pa.array(values, from_pandas=True)]))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return None
+
+
+def dates_of_column(column: Any) -> AnyArray | None:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        return None
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        with suppress(pa.ArrowException, ValueError):  # an unknown zone: UTC
+            column = pc.local_timestamp(column)
+    return milliseconds(column.to_numpy())
+
+
+def milliseconds(dates: AnyArray) -> AnyArray:
+    """Convert datetime64 of any unit, without overflow."""
+    unit, count = np.datetime_data(dates.dtype)
+    if unit not in MILLISECONDS:
+        dates, unit, count = dates.astype("datetime64[D]"), "D", 1
+    numbers = dates.astype(np.int64).astype(np.float64) * (count * MILLISECONDS.get(unit, DAY))
+    known: AnyArray = np.where(np.isnat(dates), np.nan, numbers)
+    return known
+
+
+def date_ticks(low: float, high: float) -> tuple[AnyArray, list[str]]:
+    """Return positions between two dates, in milliseconds, and their ISO names, as short as tells them apart."""
+    found = round_dates(low, high)
+    found = found[(found >= low) & (found <= high)]
+    if len(found) < FEWEST_NAMED:
+        found = np.array([low, high])
+    return found, iso_names(found.astype("datetime64[ms]"))
+
+
+def round_dates(low: float, high: float) -> AnyArray:
+    import matplotlib.dates  # noqa: PLC0415 - slow to import
+
+    calendar: Any = matplotlib.dates  # which has few types
+    ends: Any = np.array([low, high]).astype("datetime64[ms]")
+    years = ends.astype("datetime64[Y]").astype(int) + 1970
+    if years[0] < YEARS_OF_MATPLOTLIB[0] or years[1] > YEARS_OF_MATPLOTLIB[1]:
+        return np.empty(0)
+    locator = calendar.AutoDateLocator(minticks=FEWEST_TICKS, maxticks=MOST_TICKS)
+    days = locator.tick_values(*(end.astype("datetime64[us]").item() for end in ends))
+    found: AnyArray = np.round((np.asarray(days) - calendar.date2num(np.datetime64(0, "ms"))) * DAY)
+    return found
+
+
+def iso_names(dates: Any) -> list[str]:
+    """Name dates by the shortest part of ISO 8601 that tells all of them: a year, a month, a day, a time."""
+    exact = (unit for unit in ISO_UNITS if (dates.astype(f"datetime64[{unit}]") == dates).all())
+    names: Any = np.datetime_as_string(dates, unit=next(exact, "ms"))  # type: ignore[call-overload]
+    return [str(name).replace("T", " ") for name in names]
