@@ -124,10 +124,11 @@ def read_told(path: Path, kind: str) -> str | bytes:
 
 
 def resolution_of(path: Path, about: dict[str, Any], placed: AnyArray) -> tuple[int, int]:
-    """As it was written down; or else as far as there are points, which is the same where they fill the screen."""
+    """Return the resolution in the metadata, or the smallest with equal margins on both sides, as a fit leaves them."""
     told = told_resolution(path, about)
     if told is None:
-        width, height = (int(side) + 1 for side in placed.max(axis=0))
+        low, high = placed.min(axis=0), placed.max(axis=0)
+        width, height = (max(int(last) + 1, round(float(first + last))) for first, last in zip(low, high, strict=True))
         return width, height
     if (placed >= np.array(told)).any():
         raise FileError(path, "is damaged: its resolution does not fit its places")
