@@ -8,7 +8,7 @@ import matplotlib.image
 import numpy as np
 
 from browser import Watched
-from fruit_page import CENTERS, HOSTILE, KINDS, N, differing, picture, place_of, saved, settle, until
+from fruit_page import CENTERS, HOSTILE, KINDS, N, differing, drag_around, picture, place_of, saved, settle, until
 
 
 def test_the_map_is_there(page):
@@ -110,8 +110,8 @@ def test_search_finds_and_zooms(page):
     page.keyboard.type("NEEDLE")
     until(lambda: page.locator("#found").inner_text() == "1 found")
     page.keyboard.press("Enter")
-    settle(page)
-    assert float(re.search(r"zoom=([\d.]+)", page.url)[1]) > 10
+    zooms = re.compile(r"zoom=([\d.]+)")
+    until(lambda: max(map(float, zooms.findall(page.evaluate("location.hash"))), default=0) > 10)
     page.keyboard.press("Escape")
     assert page.locator("#search").input_value() == ""
     page.locator("#search").fill("apple")
@@ -132,6 +132,32 @@ def test_density_dark_size_and_the_picture(page):
     assert drawn.shape[1] > 1100, "with a legend beside it"
     assert drawn[:, :, :3].mean() < 0.3
     assert (drawn[:, :, :3].max(axis=2) > 0.4).mean() > 0.02
+
+
+def colored(seen, page, center):
+    """The share of saturated pixels around a place of the map."""
+    x, y = map(int, place_of(page, *center))
+    near = seen[y - 30 : y + 30, x - 30 : x + 30]
+    return float((near.max(axis=2) - near.min(axis=2) > 0.2).mean())
+
+
+def test_density_heeds_search_selection_and_legend(page):
+    page.locator("#labels").uncheck()
+    page.get_by_role("radio", name="density").check()
+    assert min(colored(picture(page), page, center) for center in CENTERS) > 0.05
+    page.locator("#search").fill("apple")
+    until(lambda: page.locator("#found").inner_text() == "300 found")
+    seen = picture(page)
+    assert colored(seen, page, CENTERS[0]) > 0.05
+    assert colored(seen, page, CENTERS[1]) < 0.01, "what was not found is put back"
+    x, y = map(int, place_of(page, *CENTERS[1]))
+    assert (seen[y - 30 : y + 30, x - 30 : x + 30].max(axis=2) < 0.97).mean() > 0.05, "but not gone"
+    page.keyboard.press("Escape")
+    page.keyboard.press("l")
+    drag_around(page, CENTERS[1], 60)
+    seen = picture(page)
+    assert colored(seen, page, CENTERS[1]) > 0.05
+    assert colored(seen, page, CENTERS[0]) < 0.01
 
 
 def test_help_and_focus(page):

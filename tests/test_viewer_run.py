@@ -1,5 +1,6 @@
 """Runs watched in a real browser: from start to end, stopped, failed, lost, and not read at all."""
 
+import itertools
 import socket
 import threading
 import time
@@ -10,6 +11,8 @@ import pytest
 from browser import Watched
 from fruit_page import picture, places, settle, until
 from pixelsne import PixelSNE, viewer
+from pixelsne.viewer.layout import Page, as_steps, columns_of
+from pixelsne.viewer.live_run import Frame, LiveRun
 from pixelsne.viewer.security import Secrets
 
 
@@ -143,3 +146,76 @@ def test_leaving_ends_the_run(points):
     view.close()
     view.wait()
     assert not any(thread.name == "pixelsne-live" and thread.is_alive() for thread in threading.enumerate())
+
+
+def test_the_clock_stops_with_the_run(monkeypatch):
+    clock = itertools.count(100.0, 7.0)
+    monkeypatch.setattr("pixelsne.viewer.live_run.time.monotonic", lambda: next(clock))
+    for failing in (False, True):
+        live = LiveRun(failing_run() if failing else iter_nothing(), 10, lambda: "max_iter")
+        live.start()
+        live.join()
+        first = live.status()
+        assert first["state"] == ("failed" if failing else "finished")
+        assert first["seconds"] > 0
+        assert live.status() == live.status() == first
+
+
+def iter_nothing():
+    yield from ()
+
+
+def failing_run():
+    yield from ()
+    raise ValueError("no more")
+
+
+def test_labels_stay_while_points_move(browser, shown):
+    """Frames come faster than points glide: labels are there all the time, and follow."""
+    one, kinds = shown
+    columns = columns_of(one.others.select(["kind"]), {"kind"})
+    live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
+    page_of_run = Page("fruit", one.resolution, 900, columns, b"", "kind")
+    view = viewer.serve(page_of_run, live, None, open_browser=False, port=0)
+    watched = Watched(browser)
+    watched.page.add_init_script(COUNT_LABELS)
+    page = watched.open(view.address)
+    stop = threading.Event()
+
+    def move():
+        for number in itertools.count(1):
+            shift = np.array([40 * np.sin(number / 5), 0])
+            live._frame = Frame(number, number, as_steps((one.placed + shift).clip(0, 599), one.resolution))
+            if stop.wait(0.05):
+                return
+
+    mover = threading.Thread(target=move)
+    mover.start()
+    until(lambda: max(page.evaluate("window.labels"), default=0) > 0)
+    page.evaluate("window.labels = []")
+    until(lambda: len(page.evaluate("window.labels")) > 20)
+    counts = page.evaluate("window.labels")
+    stop.set()
+    mover.join()
+    watched.close()
+    view.close()
+    assert min(counts) == len(set(kinds)), "in every picture, every label"
+
+
+# Counts the words on each picture: those between one clearing of the overlay and the next.
+COUNT_LABELS = """
+  window.labels = [];
+  let count = 0;
+  const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+    if (this.canvas.id === "overlay") {
+      if (document.documentElement.dataset.places !== undefined) window.labels.push(count);
+      count = 0;
+    }
+    return clearRect.apply(this, box);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (...words) {
+    if (this.canvas.id === "overlay") count++;
+    return fillText.apply(this, words);
+  };
+"""
