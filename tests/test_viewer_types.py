@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,19 @@ def test_every_module_is_in_the_file():
     for name in modules:
         first = next(line for line in files[name].splitlines() if line.startswith("// "))
         assert first in text, f"{name} is missing"
+
+
+def test_no_name_is_in_two_modules():
+    """All modules become one script."""
+    places = defaultdict(list)
+    for name, content in static_files().items():
+        if name.endswith(".js") and name != "enter.js":
+            for found in re.findall(
+                r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", content.decode(), re.MULTILINE
+            ):
+                places[found].append(name)
+    assert len(places) > 200
+    assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
 def test_a_file_that_holds_markup_only_as_data():
