@@ -34,9 +34,9 @@ def steady(iterations: int, exaggeration: float, momentum: float, rate: float) -
     return iterations, (exaggeration, exaggeration), (momentum, momentum), (rate, rate)
 
 
-def falling(iterations: int, momentum: float, first_rate: float = 1 / 12) -> Phase:
-    """Exaggeration falls from 12 to 1, the rate rises to n."""
-    return iterations, (12, 1), (momentum, momentum), (first_rate, 1)
+def falling(iterations: int, momentum: float, first_rate: float = 1 / 12, last_rate: float = 1) -> Phase:
+    """Exaggeration falls from 12 to 1, the rate rises to last_rate n."""
+    return iterations, (12, 1), (momentum, momentum), (first_rate, last_rate)
 
 
 COOLING = (60, (1, 1), (0.95, 0.7), (1, 0.1))
@@ -62,6 +62,13 @@ CANDIDATES: dict[str, list[Phase]] = {
         steady(40, 12, 0.8, 1 / 48),
         falling(80, 0.8, 1 / 48),
         steady(170, 1, 0.95, 1),
+        COOLING,
+    ],
+    "n/48, falling 20, then n/4 to n in 60": [
+        steady(60, 12, 0.8, 1 / 48),
+        falling(20, 0.8, 1 / 48, 1 / 4),
+        (60, (1, 1), (0.8, 0.95), (1 / 4, 1)),
+        steady(150, 1, 0.95, 1),
         COOLING,
     ],
     "100, then n/4 to n, 0.8 to 0.95 in 80": [

@@ -243,15 +243,15 @@ def test_median_move_of_a_single_spot():
 def test_the_schedule_as_planned():
     schedule = make_schedule(make_settings(max_iter=400), 48_000)
     assert [step.phase for step in schedule] == ["early"] * 80 + ["late"] * 320
-    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:60]} == {(12.0, 0.8, 1_000.0)}
+    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:60]} == {(12.0, 0.8, 500.0)}
     falling = np.array([step.exaggeration for step in schedule[60:81]])
     np.testing.assert_allclose(falling, 12 ** np.linspace(1, 0, 21))
-    np.testing.assert_allclose([step.learning_rate for step in schedule[60:81]], 12_000 / falling)
+    np.testing.assert_allclose([step.learning_rate for step in schedule[60:81]], 6_000 / falling)
     rates, momenta = (
         np.array([getattr(step, name) for step in schedule[80:]]) for name in ("learning_rate", "momentum")
     )
-    assert rates[0] == pytest.approx(12_000)
-    np.testing.assert_allclose(rates[1:61] / rates[:60], 4 ** (1 / 60))
+    assert rates[0] == pytest.approx(6_000)
+    np.testing.assert_allclose(rates[1:61] / rates[:60], 8 ** (1 / 60))
     np.testing.assert_allclose(rates[60:260], 48_000)
     np.testing.assert_allclose(momenta[:61], np.linspace(0.8, 0.95, 61))
     np.testing.assert_allclose(momenta[60:260], 0.95)

@@ -90,6 +90,16 @@ def test_the_picture_has_no_ring(page):
     assert page.locator("#hover").is_visible(), "on the page it stays"
 
 
+def beside_of(page):
+    """The part of the picture that is right of the map."""
+    return picture_of(page)[:, edge_of(page) :]
+
+
+def edge_of(page):
+    """Where the panel begins, the map ends."""
+    return int(page.locator("#panel").bounding_box()["x"]) - 12
+
+
 def colors_in(part):
     return {tuple(color) for color in np.rint(255 * part.reshape(-1, 3)).astype(int).tolist()}
 
@@ -98,25 +108,25 @@ PALETTE = {"img": (55, 100, 222), "apple": (188, 100, 11), "pear": (55, 155, 111
 
 
 def test_the_legend_is_in_the_picture(page):
-    beside = picture_of(page)[:, 1100:]
+    beside = beside_of(page)
     assert colors_in(beside) >= set(PALETTE.values())
     page.locator("#legend button", has_text="apple").click()
-    alone = colors_in(picture_of(page)[:, 1100:])
+    alone = colors_in(beside_of(page))
     assert PALETTE["apple"] in alone
     assert PALETTE["pear"] not in alone, "what is hidden needs no name"
 
 
 def test_the_scale_is_in_the_picture(page):
     page.locator("#color").select_option("score")
-    beside = picture_of(page)[:, 1100:]
+    beside = beside_of(page)
     assert len(colors_in(beside)) > 150
     assert (158, 158, 158) in colors_in(beside), "one row has no value"
     page.get_by_role("radio", name="density").check()
     settle(page)
-    assert len(colors_in(picture_of(page)[:, 1100:])) > 100
+    assert len(colors_in(beside_of(page))) > 100
     page.get_by_role("radio", name="points").check()
     page.locator("#color").select_option("")
-    assert picture_of(page).shape[1] == 1100, "colors that mean nothing need no legend"
+    assert picture_of(page).shape[1] == edge_of(page), "colors that mean nothing need no legend"
 
 
 def test_many_names_find_room_in_the_picture(browser):
@@ -127,7 +137,7 @@ def test_many_names_find_room_in_the_picture(browser):
     watched = Watched(browser, 700, 420)
     page = watched.open(f"{server.address}&colors=30")
     settle(page)
-    beside = picture_of(page)[:, 700:]
+    beside = beside_of(page)
     assert np.flatnonzero((beside.min(axis=2) < 0.9).any(axis=1)).max() < 415, "the last line is in it"
     assert beside.shape[1] < 400
     watched.close()

@@ -313,6 +313,19 @@ def test_one_port_serves_one_map(tmp_path):
     process.communicate(timeout=60)
 
 
+def test_the_address_of_a_tunnel_is_printed(tmp_path):
+    pq.write_table(pa.table({"x": np.zeros(3), "y": np.zeros(3)}), tmp_path / "map.parquet")
+    process, address = start(tmp_path / "map.parquet", "--url", "https://maps.example")
+    assert address.startswith("https://maps.example/enter#token=")
+    process.terminate()
+    process.communicate(timeout=60)
+    process, nothing = start(tmp_path / "map.parquet", "--url", "maps.example/mine")
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 1
+    assert nothing == ""
+    assert "url 'maps.example/mine' is no address of a server; give scheme, host and port" in said
+
+
 @pytest.fixture
 def fitted(digits):
     return PixelSNE(perplexity=10, max_iter=50, random_state=0).fit(digits[0][:60])

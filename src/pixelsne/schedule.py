@@ -29,10 +29,11 @@ COOL_MOMENTUM = 0.7
 # The early rate as a share of n / exaggeration. Where points lie close together, the attraction's second derivatives
 # reach 8 exaggeration / n (a normalized Laplacian, whose eigenvalues end at 2, times the gradient's factor 4).
 # Descent with momentum m is stable up to a rate of 2 (1 + m) divided by that: a share of 0.45, less what gains and
-# points with many links add.
-EARLY_RATE = 0.25
+# points with many links add. Half of the field's usual share keeps the large arrangement better at the same KL
+# (benchmarks/schedule.py), from there on it makes no difference.
+EARLY_RATE = 0.125
 COOL_RATE = 0.1  # of the rate before
-SMALLEST_AUTOMATIC_RATE = 10.0  # below 480 points; a higher limit scrambles the large arrangement there
+SMALLEST_AUTOMATIC_RATE = 10.0  # below 960 points; a higher limit scrambles the large arrangement there
 
 
 @dataclass(frozen=True)

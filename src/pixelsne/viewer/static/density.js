@@ -1,7 +1,7 @@
 // How many points share a pixel, on a logarithmic scale, instead of the points themselves.
 
 import { magma } from "./colors.js";
-import { FAINT, SHOWN, STEPS } from "./scene.js";
+import { SHOWN, STEPS } from "./scene.js";
 
 const CELL = 2; // CSS pixels across
 const PUT_BACK = { light: 0xffececec, dark: 0xff26262c }; // where there are only points that a search or a selection put back
@@ -16,8 +16,7 @@ const PUT_BACK = { light: 0xffececec, dark: 0xff26262c }; // where there are onl
 export function densityOf(scene, camera) {
   const width = Math.max(1, Math.ceil(camera.width / CELL));
   const height = Math.max(1, Math.ceil(camera.height / CELL));
-  const counts = countsIn(scene, camera, width, height, SHOWN);
-  const putBack = countsIn(scene, camera, width, height, FAINT);
+  const { counts, putBack } = countPoints(scene, camera, width, height);
   let most = 1;
   for (const count of counts) if (count > most) most = count;
   const image = new ImageData(width, height);
@@ -25,7 +24,7 @@ export function densityOf(scene, camera) {
   const steps = shades(scene.dark);
   const factor = most > 1 ? 255 / Math.log(most) : 255;
   for (let cell = 0; cell < counts.length; cell++) {
-    if (putBack[cell] > 0) pixels[cell] = scene.dark ? PUT_BACK.dark : PUT_BACK.light;
+    if (putBack[cell]) pixels[cell] = scene.dark ? PUT_BACK.dark : PUT_BACK.light;
     if (counts[cell] > 0) pixels[cell] = steps[Math.min(255, Math.round(Math.log(counts[cell]) * factor))];
   }
   const drawn = new OffscreenCanvas(width, height);
@@ -43,24 +42,28 @@ export function drawDensity(context, { image }) {
 }
 
 /**
+ * How many shown points each cell has, and whether it has any that were put back.
  * @param {import("./scene.js").Scene} scene
  * @param {import("./camera.js").Camera} camera
  * @param {number} width
  * @param {number} height
- * @param {number} strength of the points that are counted
  */
-function countsIn(scene, camera, width, height, strength) {
+function countPoints(scene, camera, width, height) {
   const counts = new Uint32Array(width * height);
+  const putBack = new Uint8Array(width * height);
   const [x, y] = camera.toScreen(0, 0);
   const scaleX = (scene.resolution[0] * camera.scale) / STEPS / CELL;
   const scaleY = (scene.resolution[1] * camera.scale) / STEPS / CELL;
   for (let row = 0; row < scene.n; row++) {
-    if (scene.colors[4 * row + 3] !== strength) continue;
+    const strength = scene.colors[4 * row + 3];
+    if (strength === 0) continue;
     const left = Math.floor(scene.to[2 * row] * scaleX + x / CELL);
     const top = Math.floor(scene.to[2 * row + 1] * scaleY + y / CELL);
-    if (left >= 0 && top >= 0 && left < width && top < height) counts[top * width + left]++;
+    if (left < 0 || top < 0 || left >= width || top >= height) continue;
+    if (strength === SHOWN) counts[top * width + left]++;
+    else putBack[top * width + left] = 1;
   }
-  return counts;
+  return { counts, putBack };
 }
 
 /**

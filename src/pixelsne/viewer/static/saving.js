@@ -4,19 +4,22 @@ import { drawOverlay } from "./overlay.js";
 import { drawPictureLegend, legendOf, legendWidth } from "./picture_legend.js";
 
 /**
- * The map as it is seen, with all points, also while it moves, without the ring around a point, and with a legend.
+ * The map as far as nothing covers it, with all points, also while it moves, without the ring around a point, and with a
+ * legend.
  * @param {import("./app.js").App} app
  */
 export async function savePicture(app) {
   const { drawer, overlay, scene, camera, view } = app.picture;
+  const { right, bottom } = camera.room;
   const made = document.createElement("canvas");
   const context = /** @type {CanvasRenderingContext2D} */ (made.getContext("2d"));
   const ratio = drawer.canvas.width / camera.width;
   const legend = legendOf(app);
-  const beside = legend === null ? 0 : legendWidth(context, legend, camera.height);
-  made.width = drawer.canvas.width + Math.round(beside * ratio);
-  made.height = drawer.canvas.height;
-  context.fillStyle = scene.dark ? "#121217" : "#ffffff";
+  const beside = legend === null ? 0 : legendWidth(context, legend, bottom);
+  made.width = Math.round((right + beside) * ratio);
+  made.height = Math.round(bottom * ratio);
+  const ground = scene.dark ? "#121217" : "#ffffff";
+  context.fillStyle = ground;
   context.fillRect(0, 0, made.width, made.height);
   drawer.draw(scene, camera, 1, 0, view === "points" ? scene.n : 0);
   context.drawImage(drawer.canvas, 0, 0);
@@ -24,7 +27,9 @@ export async function savePicture(app) {
   context.drawImage(overlay.canvas, 0, 0);
   app.picture.draw(true);
   context.scale(ratio, ratio);
-  if (legend !== null) drawPictureLegend(context, legend, camera.width, camera.height, scene.dark);
+  context.fillStyle = ground;
+  context.fillRect(right, 0, beside, bottom);
+  if (legend !== null) drawPictureLegend(context, legend, right, bottom, scene.dark);
   const content = await new Promise((resolve) => made.toBlob(resolve, "image/png"));
   if (content instanceof Blob) download(content, "map.png");
 }

@@ -5,8 +5,10 @@ const ROWS_OF_BLOCK = 256;
 const MOST_WORDS = 31; // one bit each
 
 /**
- * Sets, for each row, the bits of the words that it contains; false if that was given up.
- * @typedef {(column: import("./data.js").Column, words: string[], found: Uint32Array, isStale: () => boolean) => Promise<boolean>} Mark
+ * Sets, for each row, the bits of the words that it contains; false if that was given up. isLast: no other column follows,
+ * so that rows that cannot have all words may be skipped.
+ * @typedef {(column: import("./data.js").Column, words: string[], found: Uint32Array, isStale: () => boolean,
+ *   isLast: boolean) => Promise<boolean>} Mark
  */
 
 /**
@@ -29,8 +31,10 @@ export async function findRows(columns, n, typed, isStale) {
   const words = fold(typed).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   await Promise.all(columns.map((column) => column.load()));
   const found = new Uint32Array(n);
-  for (const column of columns) {
-    if (isStale() || !(await column.kind.mark(column, words, found, isStale))) return null;
+  const isText = (/** @type {import("./data.js").Column} */ column) => Number(column.about.kind === "text");
+  const ordered = [...columns].sort((first, second) => isText(first) - isText(second)); // what takes longest comes last
+  for (const column of ordered) {
+    if (isStale() || !(await column.kind.mark(column, words, found, isStale, column === ordered.at(-1)))) return null;
   }
   const all = 2 ** words.length - 1;
   const rows = [];
@@ -114,14 +118,17 @@ function utc(year, month, day) {
  * Blocks of rows are decoded at once, and only blocks with a match row by row.
  * @type {Mark}
  */
-export async function markTexts(column, words, found, isStale) {
+export async function markTexts(column, words, found, isStale, isLast) {
   const decoder = new TextDecoder();
   for (let first = 0; first < found.length; first += ROWS_AT_ONCE) {
     const end = Math.min(found.length, first + ROWS_AT_ONCE);
     for (let begin = first; begin < end; begin += ROWS_OF_BLOCK) {
       const last = Math.min(end, begin + ROWS_OF_BLOCK);
       const block = fold(decoder.decode(column.text.subarray(column.begins[begin], column.begins[last])));
-      if (bitsOf(block, words) === 0) continue;
+      let possible = bitsOf(block, words);
+      if (possible === 0) continue;
+      if (isLast) for (let row = begin; row < last; row++) possible |= found[row];
+      if (isLast && possible !== 2 ** words.length - 1) continue;
       for (let row = begin; row < last; row++) found[row] |= bitsOf(fold(column.words(row)), words);
     }
     await new Promise((resume) => setTimeout(resume));
