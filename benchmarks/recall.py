@@ -74,7 +74,7 @@ def load_set(source: str, n: int) -> tuple[np.ndarray, np.ndarray | None]:
 def recall_of_points(points: np.ndarray, found: Neighbors, rows: np.ndarray, threads: int) -> np.ndarray:
     """Return the share of the true neighbors that each row found; any as near as the k-th of them counts."""
     k = found.indices.shape[1]
-    truth = _core.neighbors_of_strangers(points[rows], points, k + 1, _core.ProgressToken(), threads)[1]
+    truth = _core.neighbors_of_queries(points[rows], points, k + 1, _core.ProgressToken(), threads)[1]
     return np.asarray((found.distances[rows] <= truth[:, -1:] * (1 + 1e-6)).mean(axis=1))
 
 

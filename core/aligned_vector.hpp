@@ -24,7 +24,7 @@ struct CacheLineAllocator {
     friend bool operator!=(CacheLineAllocator, CacheLineAllocator) { return false; }
 };
 
-// The same, with numbers that nobody has set yet: setting a gigabyte takes a second.
+// The same, uninitialized: setting a gigabyte takes a second.
 template <class Number>
 struct UnsetAllocator : CacheLineAllocator<Number> {
     UnsetAllocator() = default;

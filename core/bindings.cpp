@@ -1,5 +1,5 @@
-// The border to Python: check arrays, release the GIL, call. Nothing else happens here and in the other bindings.
-#include "border.hpp"
+// Python bindings: check arrays, release the GIL, call. The other bindings*.cpp do no more than that, either.
+#include "bindings_common.hpp"
 #include "kernels.hpp"
 #include "progress_token.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "affinities/perplexity.hpp"
 #include "affinities/symmetrize.hpp"
-#include "border.hpp"
+#include "bindings_common.hpp"
 #include "progress_token.hpp"
 
 namespace pixelsne {

@@ -2,7 +2,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include "border.hpp"
+#include "bindings_common.hpp"
 #include "step.hpp"
 
 namespace pixelsne {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "border.hpp"
+#include "bindings_common.hpp"
 #include "forces/attraction.hpp"
 #include "forces/exact_repulsion.hpp"
 #include "forces/pixel_field.hpp"

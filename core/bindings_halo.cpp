@@ -5,7 +5,7 @@
 #include <cmath>
 #include <new>
 
-#include "border.hpp"
+#include "bindings_common.hpp"
 #include "bounds.hpp"
 #include "forces/field_lattice.hpp"
 #include "forces/shared_field.hpp"

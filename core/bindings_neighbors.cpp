@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "border.hpp"
+#include "bindings_common.hpp"
 #include "neighbors/cluster_search.hpp"
 #include "neighbors/clusters.hpp"
 #include "neighbors/exact.hpp"
@@ -50,8 +50,8 @@ Found exact_neighbors(const Matrix<const float>& points, std::size_t k, Progress
                           [&](Points rows, NeighborTable table) { find_exact_neighbors(rows, threads, token, table); });
 }
 
-Found neighbors_of_strangers(const Matrix<const float>& queries, const Matrix<const float>& points, std::size_t k,
-                             ProgressToken& token, int threads) {
+Found neighbors_of_queries(const Matrix<const float>& queries, const Matrix<const float>& points, std::size_t k,
+                           ProgressToken& token, int threads) {
     require(queries.shape(1) == points.shape(1) && points.shape(1) >= 1, "queries and points: the same columns");
     require(k >= 1 && k <= points.shape(0), "k: between 1 and the number of points");
     require_countable(points);
@@ -61,8 +61,8 @@ Found neighbors_of_strangers(const Matrix<const float>& queries, const Matrix<co
     auto distances = new_matrix<float>(queries.shape(0), k);
     {
         Unlocked unlocked;
-        find_neighbors_of_strangers(view(queries), view(points), threads, token,
-                                    NeighborTable{view(indices), view(distances)});
+        find_neighbors_of_queries(view(queries), view(points), threads, token,
+                                  NeighborTable{view(indices), view(distances)});
     }
     return {indices, distances};
 }
@@ -122,8 +122,8 @@ Vector<std::int32_t> cluster_order(const Matrix<const float>& points, std::size_
 
 void bind_neighbors(nb::module_& module) {
     module.def("exact_neighbors", &exact_neighbors, "points"_a.noconvert(), "k"_a, "token"_a, "threads"_a);
-    module.def("neighbors_of_strangers", &neighbors_of_strangers, "queries"_a.noconvert(), "points"_a.noconvert(),
-               "k"_a, "token"_a, "threads"_a);
+    module.def("neighbors_of_queries", &neighbors_of_queries, "queries"_a.noconvert(), "points"_a.noconvert(), "k"_a,
+               "token"_a, "threads"_a);
     module.def("vp_tree_neighbors", &vp_tree_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "token"_a,
                "threads"_a);
     module.def("rp_forest_neighbors", &rp_forest_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a,

@@ -1,5 +1,5 @@
 // Rows along directions, for Python.
-#include "border.hpp"
+#include "bindings_common.hpp"
 #include "project.hpp"
 
 namespace pixelsne {

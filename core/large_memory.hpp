@@ -41,7 +41,7 @@ inline void free_memory(void* memory) noexcept {
 #endif
 }
 
-// What is freed in pieces stays with the process until somebody asks; of megabytes that is worth asking.
+// What is freed in pieces stays with the process until it is released, which pays off from megabytes on.
 inline void release_free_memory() {
 #if defined(__GLIBC__)
     malloc_trim(0);
@@ -52,7 +52,7 @@ struct FreeMemory {
     void operator()(void* memory) const noexcept { free_memory(memory); }
 };
 
-// Numbers that nobody has set yet.
+// Uninitialized numbers.
 template <class Number>
 using Numbers = std::unique_ptr<Number[], FreeMemory>;
 

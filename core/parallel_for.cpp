@@ -131,7 +131,7 @@ ThreadPool& thread_pool() {
         if (current_pool.compare_exchange_strong(pool, fresh)) {
             pool = fresh;
         } else {
-            delete fresh;  // somebody was faster; nobody has used this one
+            delete fresh;  // another thread was faster; this one is unused
         }
     }
     return *pool;

@@ -16,7 +16,7 @@ public:
     // Announces more work, in units of the caller's choice.
     void expect(std::uint64_t units) { expected_.fetch_add(units); }
 
-    // Reports finished work; throws Cancelled once somebody asked to stop.
+    // Reports finished work; throws Cancelled after cancel().
     void advance(std::uint64_t units) {
         if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
         done_.fetch_add(units, std::memory_order_relaxed);

@@ -26,7 +26,7 @@ from experiments.methods import METHODS
 from experiments.plan import Scale
 from experiments.tables import Sizes
 from pixelsne.coloring import Coloring, color_categories
-from pixelsne.plot import Canvas, Look
+from pixelsne.plot import Canvas, PlotStyle
 
 COLORS = {
     "t-sne": "#7d7d7d",
@@ -135,8 +135,8 @@ def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
     with np.load(file) as arrays:
         placed = arrays["placed"] * (side / cell.resolution)
     pixels = np.clip(placed.astype(np.int64), 0, side - 1)
-    coloring = color_categories(np.array(data.about["names"])[data.labels])
-    return Canvas(pixels, (side, side), Look()).paint(coloring.colors), placed, coloring
+    coloring = color_categories(np.array(data.metadata["names"])[data.labels])
+    return Canvas(pixels, (side, side), PlotStyle()).paint(coloring.colors), placed, coloring
 
 
 def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:

@@ -97,7 +97,7 @@ def read_table(path):
     if (
         not np.isfinite(values).all()
         or len(source) < 1
-        or (source.others is not None and len(source.others) != len(source))
+        or (source.extra_columns is not None and len(source.extra_columns) != len(source))
     ):
         raise AssertionError("numbers that are none, or rows that do not fit together")
 

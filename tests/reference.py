@@ -132,10 +132,10 @@ def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
     def walk(i, cell):
         contains = i in cell.members
         if cell.shift == 0:
-            others = list(cell.members - {i})
-            if others:
+            extra_columns = list(cell.members - {i})
+            if extra_columns:
                 own = contains and center == "mass"
-                add(i, len(others), positions[others].mean(axis=0) if own else center_of(cell))
+                add(i, len(extra_columns), positions[extra_columns].mean(axis=0) if own else center_of(cell))
             return
         width = 2.0**cell.shift * unit.max()
         at = center_of(cell)

@@ -15,8 +15,8 @@ from pixelsne.cli import main
 from pixelsne.distributed.files import write_part
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.read_map import read_map
-from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import about_map
+from pixelsne.files.source import ReadOptions, Source
+from pixelsne.files.write_embedding import map_metadata
 from pixelsne.screen import Screen
 
 SCREEN = Screen((0.0, 0.0), (0.25, 0.5), (64, 64))
@@ -51,16 +51,16 @@ def test_cells_on_an_old_map_are_scored_like_the_map(kind, cells):
     )
     assert second["kl_divergence"] == pytest.approx(first["kl_divergence"])
     assert second["neighborhood_precision"] == pytest.approx(first["neighborhood_precision"])
-    about = read_map(again).about
-    assert about["rep"] == "X_pca"
-    assert about["model"] == "model"
-    assert about["settings"]["metric"] == "cosine"
+    metadata = read_map(again).metadata
+    assert metadata["rep"] == "X_pca"
+    assert metadata["model"] == "model"
+    assert metadata["settings"]["metric"] == "cosine"
 
 
 def test_cells_of_a_cluster_are_scored(cells):
     placed = read_map(cells / "map.parquet").placed / 16  # on a screen of 64 pixels
     figures = {"settings": parameters_to_keep(PixelSNE(perplexity=10), {}), "seed": 0}
-    write_part(placed, str(cells / "cells.h5ad"), Wanted(), str(cells / "part.parquet"), SCREEN, figures)
+    write_part(placed, str(cells / "cells.h5ad"), ReadOptions(), str(cells / "part.parquet"), SCREEN, figures)
     told = json.loads(run("score", cells / "cells.h5ad", cells / "part.parquet", "--json"))
     values = anndata.read_h5ad(cells / "cells.h5ad").X
     assert told["neighborhood_precision"][3] == pytest.approx(quality.neighborhood_precision(values, placed, 10))
@@ -73,15 +73,15 @@ def test_a_part_of_a_cluster_is_drawn_by_its_label(label, tmp_path, random):
     pq.write_table(pa.table(columns), tmp_path / "part.parquet")
     placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
     target = str(tmp_path / "map.parquet")
-    write_part(placed, str(tmp_path / "part.parquet"), Wanted(label=label), target, SCREEN, {})
-    assert read_map(target).about["label"] in pq.read_schema(target).names
+    write_part(placed, str(tmp_path / "part.parquet"), ReadOptions(label=label), target, SCREEN, {})
+    assert read_map(target).metadata["label"] in pq.read_schema(target).names
     run("plot", target, "-o", tmp_path / "map.png")
     assert (tmp_path / "map.png").exists()
 
 
 def test_one_function_for_all(tmp_path):
     source = Source(tmp_path / "points.npz", np.zeros((3, 2)), ("a", "b"))
-    assert about_map(source, Wanted(label="x"), SCREEN, seed=3) == {
+    assert map_metadata(source, ReadOptions(label="x"), SCREEN, seed=3) == {
         "seed": 3,
         "columns": ["a", "b"],
         "rep": None,

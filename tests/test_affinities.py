@@ -4,7 +4,7 @@ import pytest
 import reference
 from pixelsne import _core
 from pixelsne.affinities import Affinities, calibrate, joint_affinities, symmetrize
-from pixelsne.graphs import given_affinities
+from pixelsne.graphs import precomputed_affinities
 from pixelsne.neighbors import Neighbors, find_neighbors
 
 
@@ -164,7 +164,7 @@ def test_they_are_read_only_whoever_made_them(clusters, tmp_path):
     found = joint_affinities(find_neighbors(clusters, 5, "exact", 0, 1), (2.0,), 1)
     np.save(tmp_path / "values.npy", found.values)
     mapped = Affinities(found.offsets.copy(), found.columns.copy(), np.load(tmp_path / "values.npy", mmap_mode="r"))
-    for affinities in (found, given_affinities(matrix), mapped):
+    for affinities in (found, precomputed_affinities(matrix), mapped):
         for array in (affinities.offsets, affinities.columns, affinities.values):
             assert not array.flags.writeable
     assert matrix.flags.writeable  # what a user brings stays the user's

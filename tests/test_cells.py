@@ -58,7 +58,7 @@ def test_the_map_that_is_read_is_that_of_other_files(name, maps):
     one, other = read_map(maps / name), read_map(maps / "map.parquet")
     np.testing.assert_array_equal(one.placed, other.placed)
     assert one.resolution == other.resolution == SCREEN
-    assert "y_axis" not in one.about
+    assert "y_axis" not in one.metadata
 
 
 def test_pictures_and_scores_are_those_of_other_files(maps, tmp_path):

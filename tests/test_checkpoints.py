@@ -16,10 +16,10 @@ from pixelsne import PixelSNE
 from pixelsne.cli import main
 from pixelsne.commands.interrupts import Signals, Stopped, listening
 from pixelsne.files.archive import read_archive, write_archive
+from pixelsne.files.atomic_write import atomic_write
 from pixelsne.files.checkpoint import Checkpoint, beside_checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import fingerprint
-from pixelsne.files.replacing import replacing
 
 
 def make_checkpoint(model, values, path, iterations):
@@ -266,7 +266,7 @@ def test_a_file_appears_when_it_is_complete(unnamed, tmp_path, monkeypatch):
         monkeypatch.setattr("pixelsne.files.replacing.open_unnamed", lambda _: None)
     path = tmp_path / "result"
     path.write_text("old")
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
         file.flush()
         assert path.read_text() == "old"
@@ -274,7 +274,7 @@ def test_a_file_appears_when_it_is_complete(unnamed, tmp_path, monkeypatch):
             assert [found.name for found in tmp_path.iterdir()] == ["result"]
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o666 & ~current_umask()
-    with pytest.raises(RuntimeError), replacing(path) as file:
+    with pytest.raises(RuntimeError), atomic_write(path) as file:
         file.write(b"newer")
         raise RuntimeError
     assert path.read_text() == "new"

@@ -23,9 +23,9 @@ def test_from_a_file_to_a_map(kind, cells, tmp_path):
     assert (one.placed >= 0).all()
     assert one.resolution == (640, 480)
     if kind != "npy":
-        assert "kind" in one.others.column_names
+        assert "kind" in one.extra_columns.column_names
     if kind in {"parquet", "npz", "h5ad"}:
-        assert one.about["settings"]["perplexity"] == 10
+        assert one.metadata["settings"]["perplexity"] == 10
     assert [path.name for path in output.parent.iterdir()] == [output.name], "nothing else is left there"
 
 
@@ -50,13 +50,13 @@ def test_the_parquet_tells_all(cells, tmp_path):
     table = pq.read_table(tmp_path / "map.parquet")
     assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "input_x"], "an x of the input moves aside"
     np.testing.assert_array_equal(table["pixel_x"], np.floor(table["x"]))
-    about = json.loads(table.schema.metadata[b"pixelsne"])
-    assert about["seed"] == 7
-    assert about["settings"]["perplexity"] == 10
-    assert about["kl_divergence"] > 0
-    assert about["resolution"] == [1024, 1024]
-    assert about["columns"][-1] == "age"
-    assert len(about["columns"]) == 65
+    metadata = json.loads(table.schema.metadata[b"pixelsne"])
+    assert metadata["seed"] == 7
+    assert metadata["settings"]["perplexity"] == 10
+    assert metadata["kl_divergence"] > 0
+    assert metadata["resolution"] == [1024, 1024]
+    assert metadata["columns"][-1] == "age"
+    assert len(metadata["columns"]) == 65
 
 
 def test_other_tools_open_the_map(finished):
@@ -145,7 +145,7 @@ def test_a_picture_with_the_map(cells, tmp_path):
 
 def test_a_preset(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--preset", "bh-sne", "--max-iter", "20", "--quiet")
-    used = read_map(tmp_path / "map.parquet").about["settings"]
+    used = read_map(tmp_path / "map.parquet").metadata["settings"]
     assert used["repulsion"] == "barnes-hut"
     assert used["perplexity"] == 50
     assert used["max_iter"] == 20

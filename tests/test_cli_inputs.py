@@ -43,7 +43,7 @@ def test_whatever_travels_along_is_written(kind, tmp_path):
         run("embed", tmp_path / "points.parquet", *outputs, "--label", label, "--columns", "vector", *QUICK)
     one = read_map(tmp_path / f"map.{kind}")
     assert len(one.placed) == 100
-    names = one.others.column_names
+    names = one.extra_columns.column_names
     assert "word" in names
     assert "file" in names
 
@@ -61,7 +61,9 @@ def test_a_label_has_one_name(kind, tmp_path, monkeypatch):
     for label in names:
         run("embed", tmp_path / "points.parquet", "-o", path, "--plot", tmp_path / "a.png", "--label", label, *QUICK)
         one = read_map(path)
-        assert {name: one.others[name].to_pylist() for name in names} == {k: v.tolist() for k, v in columns.items()}
+        assert {name: one.extra_columns[name].to_pylist() for name in names} == {
+            k: v.tolist() for k, v in columns.items()
+        }
         assert page_of(one, "map", label).color == label
         color = [] if kind != "csv" else ["--color", label]  # a csv does not tell the label
         run("plot", path, "-o", tmp_path / "b.png", *color)
@@ -82,8 +84,8 @@ def test_older_maps_tell_the_label_by_its_name_in_the_file(tmp_path):
     told = {b"pixelsne": b'{"resolution": [16, 16], "label": "input_y"}'}
     pq.write_table(table.replace_schema_metadata(told), tmp_path / "map.parquet")
     one = read_map(tmp_path / "map.parquet")
-    assert one.about["label"] == "y"
-    assert one.others.column_names == ["y"]
+    assert one.metadata["label"] == "y"
+    assert one.extra_columns.column_names == ["y"]
 
 
 def test_cells_keep_all_they_had(tmp_path):
@@ -107,7 +109,7 @@ def test_cells_keep_all_they_had(tmp_path):
     assert told["neighborhood_precision"][3] == pytest.approx(exact)
     run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "all.parquet", *QUICK)
     assert "neighborhood" in run("score", tmp_path / "cells.h5ad", tmp_path / "all.parquet").stdout
-    assert read_map(tmp_path / "all.parquet").others.column_names == ["cell", "type"]
+    assert read_map(tmp_path / "all.parquet").extra_columns.column_names == ["cell", "type"]
     run("plot", tmp_path / "map.h5ad", "-o", tmp_path / "map.png")
     for wrong, message in ((["--rep", "X_umap"], "no 'X_umap' in obsm; it has X_pca"), (["--columns", "a"], "--rep")):
         assert message in run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "n.npy", *wrong, expect=1).stderr
@@ -125,7 +127,7 @@ def test_other_distances(metric, tmp_path):
     np.testing.assert_array_equal(read_map(tmp_path / "map.npz").placed, expected)
     told = json.loads(run("score", tmp_path / "values.npy", tmp_path / "map.npz", "--json").stdout)
     assert 0.2 < told["neighborhood_precision"][3] <= 1
-    assert told["kl_divergence"] == pytest.approx(read_map(tmp_path / "map.npz").about["kl_divergence"], rel=1e-3)
+    assert told["kl_divergence"] == pytest.approx(read_map(tmp_path / "map.npz").metadata["kl_divergence"], rel=1e-3)
 
 
 def test_sparse_matrices(tmp_path):

@@ -36,7 +36,7 @@ def test_scores(label, cells, finished):
 
 def test_the_divergence_is_that_of_the_maps_own_settings(cells, finished):
     told = json.loads(run("score", cells, finished, "--json").stdout)
-    written = read_map(finished).about["kl_divergence"]
+    written = read_map(finished).metadata["kl_divergence"]
     assert told["kl_divergence"] == pytest.approx(written, rel=1e-4)
     other = json.loads(run("score", cells, finished, "--perplexity", "20", "--json").stdout)
     assert other["kl_divergence"] != pytest.approx(written, rel=1e-2)
@@ -49,7 +49,7 @@ def test_the_divergence_is_that_of_the_maps_own_settings(cells, finished):
             break
     affinities = joint_affinities(find_neighbors(points.prepared.space.points, 60, "exact", 0, 2), (20.0,), 2)
     one = read_map(finished)
-    positions = one.placed * np.array(one.about["unit_per_pixel"])
+    positions = one.placed * np.array(one.metadata["unit_per_pixel"])
     assert other["kl_divergence"] == pytest.approx(quality.kl_divergence(affinities, positions), rel=1e-4)
 
 

@@ -16,7 +16,7 @@ from pixelsne.distributed.files import write_part
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
 from pixelsne.files.read_parts import read_file_or_parts
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 NAMES = ("b", "a", "c")  # not in the order of the rows
 
@@ -27,7 +27,7 @@ def parts(cells, tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")
     (folder / "points").mkdir()
     (folder / "map").mkdir()
-    table, wanted = pq.read_table(cells), Wanted(label="kind")
+    table, wanted = pq.read_table(cells), ReadOptions(label="kind")
     values = np.stack([table[name].to_numpy() for name in table.column_names[:64]], axis=1)
     model = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit(values)
     figures = {"settings": {"perplexity": 10.0, "n_pca": 50}, "seed": 0, "parts": len(NAMES)}
@@ -45,9 +45,9 @@ def test_a_folder_is_the_map_of_all_rows(parts):
     one = read_map(folder / "map")
     np.testing.assert_array_equal(one.placed, model.embedding_)
     assert one.resolution == (1024, 1024)
-    assert one.others["kind"].to_pylist() == table["kind"].to_pylist()
-    assert one.about["seed"] == 0
-    assert not {"part", "parts"} & one.about.keys()
+    assert one.extra_columns["kind"].to_pylist() == table["kind"].to_pylist()
+    assert one.metadata["seed"] == 0
+    assert not {"part", "parts"} & one.metadata.keys()
 
 
 def test_a_folder_is_drawn_viewed_and_scored(parts, tmp_path):
@@ -102,15 +102,15 @@ def test_parts_that_do_not_fit_together(tmp_path):
     for name, columns in {"a": {"p": [1.5, 2.5]}, "b": {"q": [1.5, 2.5]}}.items():
         pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
     with pytest.raises(FileError, match=r"b\.parquet: has other columns than .*a\.parquet; .* --columns"):
-        read_file_or_parts(tmp_path, Wanted())
+        read_file_or_parts(tmp_path, ReadOptions())
     (tmp_path / "b.parquet").unlink()
     pq.write_table(pa.table({"p": [1.5], "along": ["text"]}), tmp_path / "c.parquet")
-    assert read_file_or_parts(tmp_path, Wanted()).values.tolist() == [[1.5], [2.5], [1.5]]
+    assert read_file_or_parts(tmp_path, ReadOptions()).values.tolist() == [[1.5], [2.5], [1.5]]
 
 
 def test_sparse_parts(tmp_path):
     matrix = sparse.random(40, 30, 0.2, format="csr", random_state=0)
     sparse.save_npz(tmp_path / "a.npz", matrix[:15])
     sparse.save_npz(tmp_path / "b.npz", matrix[15:])
-    read = read_file_or_parts(Path(tmp_path), Wanted()).values
+    read = read_file_or_parts(Path(tmp_path), ReadOptions()).values
     np.testing.assert_array_equal(read.toarray(), matrix.toarray())

@@ -11,7 +11,7 @@ from command_line import QUICK, run
 from pixelsne import PixelSNE
 from pixelsne.coloring import category_colors, rgb
 from pixelsne.files.read_map import read_map
-from pixelsne.plot import BAR_WIDTH, MARGIN, QUIET, Look, paint_over, side_width
+from pixelsne.plot import BAR_WIDTH, MARGIN, QUIET, PlotStyle, paint_over, side_width
 
 OLD = np.array([[10, 10], [30, 30], [50, 50]], dtype=np.int32)
 NEW = np.array([[30, 30], [10, 50]], dtype=np.int32)
@@ -47,18 +47,18 @@ def test_old_and_new_points_in_one_picture(label, dark, placed, tmp_path):
 
 
 def test_new_points_cover_old_ones_and_the_legend_tells_them_apart():
-    image, coloring = paint_over(OLD, NEW, SCREEN, None, "", Look(point_size=1))
+    image, coloring = paint_over(OLD, NEW, SCREEN, None, "", PlotStyle(point_size=1))
     seen = [image[y + MARGIN, x + MARGIN] for x, y in (OLD[0], NEW[0], NEW[1], (0, 0))]
     np.testing.assert_allclose(seen, [rgb(QUIET[False]), *category_colors(1), *category_colors(1), (1, 1, 1)])
     assert [name for name, _ in coloring.legend] == ["2 new points", "3 points of the map"]
-    _, coloring = paint_over(OLD, NEW, SCREEN, np.array(["a", "b"]), "kind", Look())
+    _, coloring = paint_over(OLD, NEW, SCREEN, np.array(["a", "b"]), "kind", PlotStyle())
     assert [name for name, _ in coloring.legend] == ["a", "b", "3 points of the map"]
     assert coloring.name == "kind"
 
 
 def test_new_points_are_no_smaller_than_old_ones():
     many = np.random.default_rng(0).integers(0, 64, (2000, 2)).astype(np.int32)
-    image, _ = paint_over(OLD, many, SCREEN, None, "", Look())
+    image, _ = paint_over(OLD, many, SCREEN, None, "", PlotStyle())
     quiet = np.isclose(image, rgb(QUIET[False])).all(axis=2)
     new = np.isclose(image, category_colors(1)).all(axis=2)
     assert quiet.sum() < 50
@@ -66,7 +66,7 @@ def test_new_points_are_no_smaller_than_old_ones():
 
 
 def test_a_legend_below_a_scale_has_room():
-    _, coloring = paint_over(OLD, NEW, SCREEN, np.array([0.5, 1.5]), "age", Look(color_as="numbers"))
+    _, coloring = paint_over(OLD, NEW, SCREEN, np.array([0.5, 1.5]), "age", PlotStyle(color_as="numbers"))
     assert coloring.bar is not None
     assert side_width(coloring, 12.0) > BAR_WIDTH + 80
 

@@ -33,10 +33,10 @@ def test_ctrl_c_keeps_the_map_so_far(cells, tmp_path):
     result = run("view", "--live", cells, "-o", tmp_path / "map.parquet", "--label", "kind", *LONG, expect=130)
     one = read_map(tmp_path / "map.parquet")
     assert len(one.placed) == 300
-    assert 20 <= one.about["iterations"] < 100_000
-    assert one.others["kind"].equals(pq.read_table(cells)["kind"])
+    assert 20 <= one.metadata["iterations"] < 100_000
+    assert one.extra_columns["kind"].equals(pq.read_table(cells)["kind"])
     assert f"the map is in {tmp_path / 'map.parquet'}" in result.stderr
-    assert f"stopped at iteration {one.about['iterations']}" in result.stderr
+    assert f"stopped at iteration {one.metadata['iterations']}" in result.stderr
 
 
 @pytest.mark.usefixtures("interrupted")

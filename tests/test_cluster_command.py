@@ -13,8 +13,8 @@ from pixelsne.cli import main
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.descent_loop import Snapshot
 from pixelsne.distributed.checkpoint import RUN
+from pixelsne.files.atomic_write import atomic_directory, left_behind
 from pixelsne.files.errors import FileError
-from pixelsne.files.replacing import appearing, left_behind
 
 
 class Run:
@@ -158,7 +158,7 @@ def test_folders_that_collide_are_refused(folder, embed):
 
 def test_a_folder_appears_when_it_is_complete(tmp_path):
     target = tmp_path / "map"
-    with appearing(target) as folder:
+    with atomic_directory(target) as folder:
         (folder / "part").touch()
         assert not target.exists()
         assert left_behind(target) == [folder]
@@ -169,7 +169,7 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
 def test_a_folder_whose_name_was_taken_keeps_its_files(tmp_path):
     target = tmp_path / "map"
     message = r"map: cannot be made: .*; its files are in .*/\.map\.[0-9a-f]{16}"
-    with pytest.raises(FileError, match=message), appearing(target) as folder:
+    with pytest.raises(FileError, match=message), atomic_directory(target) as folder:
         (folder / "part").touch()
         target.mkdir()
         (target / "other").touch()

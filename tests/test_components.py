@@ -132,7 +132,7 @@ def test_commands_tell_what_was_kept(random, tmp_path):
     for given in ("auto", "50", "0"):
         output = run("embed", points, "-o", target, "--pca", given, "--json", "--max-iter", "1").stdout
         told[given] = json.loads(output)["n_pca"]
-        assert read_map(target).about["n_pca"] == told[given]
+        assert read_map(target).metadata["n_pca"] == told[given]
     assert told == {"auto": 70, "50": 50, "0": 70}
     refused = run("embed", points, "-o", target, "--pca", "most", expect=2)
     assert "neither auto nor a whole number" in refused.output

@@ -12,7 +12,7 @@ from command_line import run
 from pixelsne.coloring import choose_coloring
 from pixelsne.dates import DAY, as_dates, date_ticks
 from pixelsne.files.write_embedding import Map, write_map
-from pixelsne.plot import Look, save_picture
+from pixelsne.plot import PlotStyle, save_picture
 from pixelsne.viewer.layout import column_of, page_of
 
 DAYS = np.datetime64("1995-03-01") + np.arange(3000)
@@ -91,7 +91,7 @@ def test_years_that_no_calendar_of_python_has():
 def test_a_picture_names_dates_beside_its_scale():
     file = io.BytesIO()
     pixels = np.random.default_rng(0).integers(0, 256, (3000, 2)).astype(np.int32)
-    save_picture(file, pixels, (256, 256), DAYS, name="born", look=Look(scale=2), kind="svg")
+    save_picture(file, pixels, (256, 256), DAYS, name="born", style=PlotStyle(scale=2), kind="svg")
     text = file.getvalue().decode()
     assert "<!-- 1998 -->" in text
     assert "others" not in text

@@ -22,7 +22,7 @@ from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 # Dask's own: sockets and files that its processes close late, and what it tells of killed workers.
 pytestmark = [
@@ -269,7 +269,7 @@ def test_errors_about_files_on_workers_reach_the_user(whole_client, points, tmp_
     broken[150, 3] = np.nan
     np.save(tmp_path / "part-1.npy", broken)
     with pytest.raises(FileError, match=r"part-1\.npy: column 3, row 151: NaN"):
-        start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), Wanted())
+        start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), ReadOptions())
 
 
 def test_errors_on_workers_reach_the_user(whole_client, points):
@@ -331,7 +331,7 @@ def test_files_with_other_columns_are_told(whole_client, points, tmp_path):
         table = pa.table({f"c{k}": points[0][:100, k] for k in range(width)})
         pq.write_table(table, tmp_path / f"part-{number}.parquet")
     with pytest.raises(FileError, match=r"part-1.*other columns.*6 and 5"):
-        start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), Wanted())
+        start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), ReadOptions())
 
 
 def test_a_pattern_without_files_is_told(tmp_path):

@@ -21,7 +21,7 @@ from pixelsne.distributed.entry import begin, distributed_settings, start_files
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 
 class Workers:
@@ -79,7 +79,7 @@ def test_a_map_needs_two_rows(rows, words):
 @pytest.mark.parametrize(("start", "words"), [(PixelSNE(), "a fitted model"), (np.zeros((9, 2)), "an array")])
 def test_a_start_from_another_map_is_refused_before_anything_is_read(start, words):
     with pytest.raises(ValueError, match=f"init={words} is not distributed; use 'pca' or 'random'"):
-        start_files(["nowhere.npy"], Workers("a"), PixelSNE(init=start), Wanted())
+        start_files(["nowhere.npy"], Workers("a"), PixelSNE(init=start), ReadOptions())
 
 
 def test_every_metric_of_the_core_is_distributed():

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from pixelsne.distributed import checkpoint, files, reduce
 from pixelsne.files.errors import FileError
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 from pixelsne.screen import Screen
 from stages_here import begin_descent
 
@@ -35,7 +35,7 @@ class TestFiles:
         values = random.normal(size=(20, 3)).astype(np.float32)
         table = pa.table({"a": values[:, 0], "b": values[:, 1], "c": values[:, 2], "name": ["x"] * 20})
         pq.write_table(table, tmp_path / "part.parquet")
-        source, wanted = str(tmp_path / "part.parquet"), Wanted(label="name")
+        source, wanted = str(tmp_path / "part.parquet"), ReadOptions(label="name")
         block = files.read_values(source, wanted, 4)
         assert np.allclose(block.values, values)
         assert files.shape_of(block) == (20, 3, ("a", "b", "c"), 4)
@@ -51,15 +51,15 @@ class TestFiles:
         np.save(tmp_path / "part.npy", values)
         source = f"file://{tmp_path}/part.npy"
         assert files.expand(f"file://{tmp_path}/*.npy") == [source]
-        assert np.array_equal(files.read_values(source, Wanted(), 0).values, values)
+        assert np.array_equal(files.read_values(source, ReadOptions(), 0).values, values)
         placed, screen = random.uniform(0, 64, (20, 2)).astype(np.float32), Screen((0, 0), (1, 1), (64, 64))
-        files.write_part(placed, source, Wanted(), f"file://{tmp_path}/map.parquet", screen, {})
+        files.write_part(placed, source, ReadOptions(), f"file://{tmp_path}/map.parquet", screen, {})
         assert len(pq.read_table(tmp_path / "map.parquet")) == 20
 
     def test_a_sparse_matrix_is_refused(self, tmp_path):
         sparse.save_npz(tmp_path / "part.npz", sparse.random(30, 5, 0.5, format="csr"))
         with pytest.raises(FileError, match="sparse matrix"):
-            files.read_values(str(tmp_path / "part.npz"), Wanted(), 0)
+            files.read_values(str(tmp_path / "part.npz"), ReadOptions(), 0)
 
     def test_digests_tell_data_apart(self, groups):
         first, second = (reduce.digest(reduce.Block(0, groups + shift)) for shift in (0, 1))

@@ -43,9 +43,9 @@ def some_digits(digits, columns):
 
 def spoil(values, kind):
     """With fill values, and which rows have none."""
-    spoiled, others = values.copy(), np.ones(len(values), dtype=bool)
-    others[KINDS[kind](spoiled)] = False
-    return spoiled, others
+    spoiled, extra_columns = values.copy(), np.ones(len(values), dtype=bool)
+    extra_columns[KINDS[kind](spoiled)] = False
+    return spoiled, extra_columns
 
 
 def quick(**parameters):
@@ -64,14 +64,14 @@ def kept_share(points, reference):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_the_other_rows_keep_their_neighbors(digits, kind, columns, make, metric):
     values = some_digits(digits, columns)
-    spoiled, others = spoil(values, kind)
+    spoiled, extra_columns = spoil(values, kind)
     token = _core.ProgressToken()
     reduced, expected = (
         fit_reduction(make(one), 50, 0, token, to_length_one=metric == "cosine").apply(make(one), token, 1)
         for one in (spoiled, values)
     )
     assert np.isfinite(reduced).all()
-    assert kept_share(reduced[others], expected[others]) > 0.95
+    assert kept_share(reduced[extra_columns], expected[extra_columns]) > 0.95
 
 
 @pytest.mark.filterwarnings("ignore:.*would dominate")
@@ -80,12 +80,12 @@ def test_the_other_rows_keep_their_neighbors(digits, kind, columns, make, metric
 @pytest.mark.parametrize("columns", [50, 64])
 def test_the_map_of_the_other_rows_is_as_good(digits, kind, neighbors, columns):
     values, labels = some_digits(digits, columns), digits[1][:ROWS]
-    spoiled, others = spoil(values, kind)
-    placed = quick(neighbors=neighbors).fit(spoiled).embedding_[others]
-    alone = quick(neighbors=neighbors).fit(values[others]).embedding_
+    spoiled, extra_columns = spoil(values, kind)
+    placed = quick(neighbors=neighbors).fit(spoiled).embedding_[extra_columns]
+    alone = quick(neighbors=neighbors).fit(values[extra_columns]).embedding_
     assert len(np.unique(placed.astype(int), axis=0)) > 0.95 * len(np.unique(alone.astype(int), axis=0))
-    precisions = (quality.neighborhood_precision(values[others], one, 10) for one in (placed, alone))
-    accuracies = (quality.knn_accuracy(one, labels[others], 10) for one in (placed, alone))
+    precisions = (quality.neighborhood_precision(values[extra_columns], one, 10) for one in (placed, alone))
+    accuracies = (quality.knn_accuracy(one, labels[extra_columns], 10) for one in (placed, alone))
     for ours, reference in (precisions, accuracies):
         assert ours > reference - 0.03
 
@@ -166,7 +166,7 @@ def test_few_rows(n, random):
 
 @pytest.mark.filterwarnings("ignore:.*would dominate")
 def test_new_rows_go_the_same_way(digits, tmp_path):
-    spoiled, others = spoil(some_digits(digits, 64), "a row of 1e20")
+    spoiled, extra_columns = spoil(some_digits(digits, 64), "a row of 1e20")
     model = quick().fit(spoiled)
     model.save(tmp_path / "model")
     loaded = PixelSNE.load(tmp_path / "model")
@@ -179,7 +179,7 @@ def test_new_rows_go_the_same_way(digits, tmp_path):
     again = loaded.transform(new)
     assert np.isfinite(again).all()
     assert (np.delete(again, 7, axis=0) == np.delete(near, 7, axis=0)).all()
-    assert others.sum() == ROWS - 1
+    assert extra_columns.sum() == ROWS - 1
 
 
 @pytest.mark.filterwarnings("ignore:.*would dominate")

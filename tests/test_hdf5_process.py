@@ -18,7 +18,7 @@ from command_line import QUICK, run
 from pixelsne.files import hdf5_child, hdf5_process
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 VALUES = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
 
@@ -37,9 +37,9 @@ def test_what_the_child_sends_is_what_the_file_holds(cells, monkeypatch):
     monkeypatch.setattr(hdf5_process, "PROGRAM", hdf5_process.PROGRAM.replace("main(", small))
     source = read_points(cells)
     np.testing.assert_array_equal(source.values, VALUES)
-    assert source.others.column_names == ["cell", "kind"]
-    assert source.others.column("cell")[39].as_py() == "cell 39"
-    np.testing.assert_array_equal(read_points(cells, Wanted(representation="frame")).values, VALUES[:, :2])
+    assert source.extra_columns.column_names == ["cell", "kind"]
+    assert source.extra_columns.column("cell")[39].as_py() == "cell 39"
+    np.testing.assert_array_equal(read_points(cells, ReadOptions(representation="frame")).values, VALUES[:, :2])
 
 
 def test_the_tasks_themselves(cells, tmp_path, monkeypatch):
@@ -58,7 +58,7 @@ def test_the_tasks_themselves(cells, tmp_path, monkeypatch):
     with copy.open("r+b") as file:
         hdf5_child.write_map_into(file, VALUES[:, :2], '{"label": "kind"}')
     sent = io.BytesIO()
-    hdf5_child.read_about({"path": str(copy)}, hdf5_child.Sender(sent))
+    hdf5_child.read_metadata({"path": str(copy)}, hdf5_child.Sender(sent))
     assert json.loads(json.loads(sent.getvalue())["told"]) == {"label": "kind"}
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from pixelsne import PixelSNE, _core, quality
 from pixelsne.affinities import calibrate
 from pixelsne.choices import OTHER_METRICS
-from pixelsne.graphs import given_affinities, neighbors_in_graph, neighbors_in_matrix
+from pixelsne.graphs import neighbors_in_graph, neighbors_in_matrix, precomputed_affinities
 from pixelsne.neighbors import find_neighbors
 from pixelsne.spaces import TAKE_SPARSE
 
@@ -58,8 +58,8 @@ def test_manhattan_maps_keep_manhattan_neighbors(values):
 def test_new_rows_may_be_sparse_where_the_map_is_dense(metric, fitted, new, values):
     model = quick(metric=metric, max_iter=30).fit(fitted(values))
     np.testing.assert_array_equal(model.transform(new(values[:20])), model.embedding_[:20])
-    others = np.round(values[:20] * 0.7 + 1)
-    np.testing.assert_allclose(model.transform(new(others)), model.transform(fitted(others)), atol=1e-3)
+    extra_columns = np.round(values[:20] * 0.7 + 1)
+    np.testing.assert_allclose(model.transform(new(extra_columns)), model.transform(fitted(extra_columns)), atol=1e-3)
 
 
 def test_equal_sparse_rows_however_they_are_stored(values):
@@ -144,7 +144,7 @@ def test_given_affinities_draw_the_same_map_as_our_own(values, digits):
 
 def test_affinities_become_symmetric_and_sum_to_one():
     given = sparse.csr_array(np.array([[5.0, 1, 0], [0, 0, 3], [0, 0, 0]]))
-    joint = given_affinities(given)
+    joint = precomputed_affinities(given)
     dense = sparse.csr_array((joint.values, joint.columns, joint.offsets), shape=(3, 3)).toarray()
     np.testing.assert_allclose(dense, [[0, 1 / 8, 0], [1 / 8, 0, 3 / 8], [0, 3 / 8, 0]])
 

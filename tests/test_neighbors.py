@@ -248,7 +248,7 @@ def test_points_between_clusters_find_their_neighbors(k):
     points = noise_between_clusters(20_000, 50, seed=0)
     found = find_neighbors(points, k, "clusters", 0, 2)
     rows = np.arange(300)
-    truth = _core.neighbors_of_strangers(points[rows], points, k + 1, _core.ProgressToken(), 2)[1][:, 1:]
+    truth = _core.neighbors_of_queries(points[rows], points, k + 1, _core.ProgressToken(), 2)[1][:, 1:]
     recalls = recall_of_each(found.indices[rows], found.distances[rows], truth)
     assert np.percentile(recalls[:200], 1) > 0.9
     assert np.percentile(recalls[200:], 1) > 0.9

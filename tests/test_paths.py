@@ -15,13 +15,13 @@ import pytest
 
 from command_line import QUICK, run
 from pixelsne import PixelSNE
-from pixelsne.files import replacing as module
+from pixelsne.files import atomic_write as module
 from pixelsne.files.archive import DamagedFileError, write_archive
+from pixelsne.files.atomic_write import atomic_write, sweep
 from pixelsne.files.errors import FileError
 from pixelsne.files.paths import check_room_on_disk, check_writable, file_identity
 from pixelsne.files.read_map import read_map
 from pixelsne.files.read_points import read_points
-from pixelsne.files.replacing import replacing, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ def test_outputs_that_are_no_files_are_refused(points, folder):
     for name, kind in (("fifo.npy", "a FIFO"), ("socket.npy", "a socket"), ("null.npy", "a device")):
         assert f"{name}: is {kind}; give the name of a regular file" in refused(points, "-o", name)
         assert f"{name}: is {kind}" in refused(name, "-o", "map.npy")
-        with pytest.raises(FileError, match=kind), replacing(Path(name)):
+        with pytest.raises(FileError, match=kind), atomic_write(Path(name)):
             pass
     server.close()
     assert Path("/dev/null").is_char_device()
@@ -168,14 +168,14 @@ def test_a_full_disk_names_the_file(points, folder, monkeypatch):
 
     monkeypatch.setattr(module, "flush", fail)
     assert refused(points, "-o", "map.npy") == "pixelsne: map.npy: No space left on device\n"
-    with pytest.raises(OSError, match="is the disk full") as caught, replacing(Path("other")):
+    with pytest.raises(OSError, match="is the disk full") as caught, atomic_write(Path("other")):
         raise OSError("8 requested and 2 written")
     assert caught.value.filename == "other"
     assert {path.name for path in folder.iterdir()} == {"points.npy"}
 
 
 def write(path, content):
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
 
 
@@ -271,7 +271,7 @@ def test_dates_out_of_range_are_shown():
         run("embed", "points.parquet", "-o", output, "--columns", "a,b", *pictures, *QUICK)
     from pixelsne.viewer.layout import columns_of  # noqa: PLC0415 - as the page needs it
 
-    shown = {column.name: column for column in columns_of(read_map("map.parquet").others)}
+    shown = {column.name: column for column in columns_of(read_map("map.parquet").extra_columns)}
     assert str(dt.date(1970, 1, 2)) in shown["day"].names
     assert "12921-08-18" in shown["day"].names
     assert len(shown["moment"].names) == 2

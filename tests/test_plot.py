@@ -20,7 +20,7 @@ from pixelsne.coloring import (
     encode,
     rgb,
 )
-from pixelsne.plot import LARGEST_RADIUS, MARGIN, Canvas, Look, dot_radius, save_picture
+from pixelsne.plot import LARGEST_RADIUS, MARGIN, Canvas, PlotStyle, dot_radius, save_picture
 
 # What is left of linear RGB for readers without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1).
 SIMULATED = {
@@ -65,7 +65,7 @@ def test_colors_stay_apart_for_color_blind_readers(seen_by):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_colors_are_seen_on_their_ground(dark):
-    ground = linear(np.array(Look(dark=dark).background)) @ TO_XYZ[1] + 0.05
+    ground = linear(np.array(PlotStyle(dark=dark).background)) @ TO_XYZ[1] + 0.05
     colors = linear(category_colors(MOST_CATEGORIES)) @ TO_XYZ[1] + 0.05
     assert (np.maximum(colors, ground) / np.minimum(colors, ground)).min() > 1.5
 
@@ -78,7 +78,7 @@ def test_a_crowd_lights_single_pixels_and_a_few_points_get_dots():
 def test_one_pixel_of_the_map_is_one_pixel_of_the_picture():
     pixels = np.repeat(np.array([[0, 0], [9, 4], [9, 4]], dtype=np.int32), 10, axis=0)
     colors = np.repeat(np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]), 10, axis=0)
-    canvas = Canvas(pixels, (10, 5), Look(point_size=1))
+    canvas = Canvas(pixels, (10, 5), PlotStyle(point_size=1))
     image = canvas.paint(colors)
     assert image.shape == (5 + 2 * MARGIN, 10 + 2 * MARGIN, 3)
     assert canvas.counts[MARGIN, MARGIN] == 10
@@ -90,18 +90,18 @@ def test_one_pixel_of_the_map_is_one_pixel_of_the_picture():
 
 def test_a_crowded_pixel_is_stronger_than_a_lonely_one():
     pixels = np.array([[0, 0]] * 1 + [[5, 0]] * 30 + [[9, 0]] * 900, dtype=np.int32)
-    image = Canvas(pixels, (10, 10), Look(point_size=1)).paint(np.zeros((len(pixels), 3)))[MARGIN]
+    image = Canvas(pixels, (10, 10), PlotStyle(point_size=1)).paint(np.zeros((len(pixels), 3)))[MARGIN]
     lonely, crowded, full = (image[MARGIN + x, 0] for x in (0, 5, 9))
     assert 1 > lonely > crowded > full
 
 
 def test_density_is_told_by_a_bar():
     pixels = np.array([[0, 0]] * 1 + [[5, 0]] * 50, dtype=np.int32)
-    image, bar = Canvas(pixels, (10, 10), Look(point_size=1)).paint_density()
+    image, bar = Canvas(pixels, (10, 10), PlotStyle(point_size=1)).paint_density()
     assert bar.low == 1
     assert 45 < bar.high <= 50
     assert image[MARGIN, MARGIN].sum() > image[MARGIN, MARGIN + 5].sum()
-    assert Canvas(pixels[:1], (10, 10), Look(point_size=1)).paint_density()[1] is None
+    assert Canvas(pixels[:1], (10, 10), PlotStyle(point_size=1)).paint_density()[1] is None
 
 
 @pytest.mark.parametrize(("categories", "lines"), [(1, 1), (2, 2), (20, 20), (2000, 20)])
@@ -176,9 +176,9 @@ def test_pixels_are_kept_by_the_frame(scale):
     """With title and legend around it, each pixel of the map is a square of whole pixels."""
     pixels = np.random.default_rng(0).integers(0, 64, (500, 2)).astype(np.int32)
     labels = np.array(["a", "b"])[pixels[:, 0] % 2]
-    look = Look("A title", scale=scale, point_size=1)
-    drawn = picture(pixels, (64, 64), labels, look=look)
-    expected = Canvas(pixels, (64, 64), look).paint(choose_coloring(labels).colors)
+    style = PlotStyle("A title", scale=scale, point_size=1)
+    drawn = picture(pixels, (64, 64), labels, style=style)
+    expected = Canvas(pixels, (64, 64), style).paint(choose_coloring(labels).colors)
     side = (64 + 2 * MARGIN) * scale
     inside = drawn[-side:, :side]
     np.testing.assert_allclose(inside, expected.repeat(scale, 0).repeat(scale, 1), atol=1 / 255)
@@ -187,21 +187,21 @@ def test_pixels_are_kept_by_the_frame(scale):
 
 def test_dark_pictures_are_dark():
     pixels = np.zeros((1, 2), dtype=np.int32)
-    assert picture(pixels, (50, 50), look=Look(dark=True)).mean() < 0.2
-    assert picture(pixels, (50, 50), look=Look()).mean() > 0.9
+    assert picture(pixels, (50, 50), style=PlotStyle(dark=True)).mean() < 0.2
+    assert picture(pixels, (50, 50), style=PlotStyle()).mean() > 0.9
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_a_picture_is_written(kind, tmp_path):
     pixels = np.random.default_rng(0).integers(0, 64, (50, 2)).astype(np.int32)
-    save_picture(tmp_path / f"map.{kind}", pixels, (64, 64), ["a $x^", "b"] * 25, look=Look("$ and _"))
+    save_picture(tmp_path / f"map.{kind}", pixels, (64, 64), ["a $x^", "b"] * 25, style=PlotStyle("$ and _"))
     begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
     assert (tmp_path / f"map.{kind}").read_bytes().startswith(begin)
 
 
 def test_huge_screens_are_drawn_smaller():
     pixels = np.array([[0, 0], [65_535, 65_535]], dtype=np.int32)
-    canvas = Canvas(pixels, (65_536, 65_536), Look(point_size=1))
+    canvas = Canvas(pixels, (65_536, 65_536), PlotStyle(point_size=1))
     assert canvas.shape == (8192 + 2 * MARGIN, 8192 + 2 * MARGIN)
     assert canvas.counts[-MARGIN - 1, -MARGIN - 1] == 1
 

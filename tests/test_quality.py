@@ -39,8 +39,8 @@ def test_accuracy_against_scikit_learn(digits, random):
     for k in (1, 5, 11):
         hits = 0
         for i in range(400):
-            others = np.arange(400) != i
-            classifier = KNeighborsClassifier(k).fit(placed[others], labels[others])
+            extra_columns = np.arange(400) != i
+            classifier = KNeighborsClassifier(k).fit(placed[extra_columns], labels[extra_columns])
             hits += classifier.predict(placed[i : i + 1])[0] == labels[i]
         assert quality.knn_accuracy(placed, labels, k) == pytest.approx(hits / 400)
 

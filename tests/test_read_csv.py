@@ -13,7 +13,7 @@ from pixelsne.files import columns
 from pixelsne.files.csv_quotes import check_quotes
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 
 def text(tmp_path, content, name="table.csv"):
@@ -92,12 +92,12 @@ def test_texts_of_several_lines_are_no_rows(tmp_path):
     prose = '"hello, world, and all\n1, 2, a list\nof things, in lines, told\nend"'
     source = read_points(text(tmp_path, "\n".join(["a,b,name", *rows(20, prose)])))
     assert len(source) == 20
-    assert source.others.column("name")[3].as_py() == prose.strip('"')
+    assert source.extra_columns.column("name")[3].as_py() == prose.strip('"')
 
 
 def test_quotes_inside_of_a_value_are_plain_characters(tmp_path):
     source = read_points(text(tmp_path, '\ufeff"a",b,name\n1,2,5" pipe\n3,4,"6"" pipe"\n5,6,7" pipe\n'))
-    assert source.others.column("name").to_pylist() == ['5" pipe', '6" pipe', '7" pipe']
+    assert source.extra_columns.column("name").to_pylist() == ['5" pipe', '6" pipe', '7" pipe']
     assert source.columns == ("a", "b")
 
 
@@ -130,7 +130,7 @@ def test_a_header_that_counts(first, tmp_path):
     source = read_points(path)
     assert source.values.tolist() == [[1.5, 2, 3, 4], [5, 6, 8, 7]]
     assert source.columns == tuple(first.split(",")[1:])
-    without = read_points(path, Wanted(header=False))
+    without = read_points(path, ReadOptions(header=False))
     assert len(without) == 3
 
 

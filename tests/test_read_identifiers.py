@@ -11,7 +11,7 @@ from command_line import QUICK, run
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 N = 50
 WRITE = {"parquet": pq.write_table, "csv": pa.csv.write_csv, "feather": pa.feather.write_feather}
@@ -41,7 +41,7 @@ def test_identifiers_travel_along(kind, name, values, tmp_path):
     assert source.columns == ("a", "b")
     assert source.values.shape == (N, 2)
     assert source.identifiers == (name,)
-    assert source.others[name].to_pylist() == values.tolist()
+    assert source.extra_columns[name].to_pylist() == values.tolist()
 
 
 @pytest.mark.parametrize("kind", WRITE)
@@ -60,11 +60,11 @@ def test_other_numbers_are_embedded(kind, name, values, tmp_path):
     assert source.columns == ("a", name, "b")
     assert source.identifiers == ()
     np.testing.assert_array_equal(source.values[:, 1], values)
-    assert source.others is None
+    assert source.extra_columns is None
 
 
 def test_what_is_asked_for_is_embedded(tmp_path):
-    source = read({"id": np.arange(N)}, tmp_path, wanted=Wanted(columns=("id", "a")))
+    source = read({"id": np.arange(N)}, tmp_path, wanted=ReadOptions(columns=("id", "a")))
     np.testing.assert_array_equal(source.values[:, 0], np.arange(N))
 
 
@@ -83,7 +83,7 @@ def test_identifiers_are_found_over_batches(tmp_path):
     pq.write_table(pa.table({"again": again, "id": np.arange(100_000), "value": again % 9}), path)
     source = read_points(path)
     assert source.columns == ("again", "value")
-    assert source.others.column_names == ["id"]
+    assert source.extra_columns.column_names == ["id"]
     np.testing.assert_array_equal(source.values[:, 0], again)
 
 
@@ -99,7 +99,7 @@ def test_the_only_vectors_are_no_label(tmp_path):
     result = run("embed", tmp_path / "points.parquet", "-o", tmp_path / "map.npy", "--label", "vector", expect=1)
     assert "column 'vector' holds the vectors to embed, so it cannot be the label; " in result.stderr
     assert "--columns" in result.stderr
-    asked = read_points(tmp_path / "points.parquet", Wanted(label="vector", columns=("width",)))
+    asked = read_points(tmp_path / "points.parquet", ReadOptions(label="vector", columns=("width",)))
     assert asked.columns == ("width",)
 
 
@@ -112,5 +112,5 @@ def test_the_summary_names_columns(tmp_path):
     result = run("embed", tmp_path / "p.parquet", "-o", tmp_path / "map.parquet", *quick, "--progress")
     assert "50 rows of 2 numbers: a, b; not id: identifiers (--columns embeds them)" in result.stderr
     one = read_map(tmp_path / "map.parquet")
-    assert one.about["columns"] == ["a", "b"]
-    assert one.others["id"].to_pylist() == list(range(N))
+    assert one.metadata["columns"] == ["a", "b"]
+    assert one.extra_columns["id"].to_pylist() == list(range(N))

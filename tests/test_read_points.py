@@ -17,7 +17,7 @@ from scipy import sparse
 
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 
 VALUES = np.arange(12.0).reshape(4, 3) / 2
 NAMES = ["red", "green", "blue"]
@@ -59,22 +59,22 @@ def test_tables(kind, table, tmp_path):
     source = read_points(write(table, tmp_path / f"table.{kind}"))
     np.testing.assert_array_equal(source.values, VALUES)
     assert source.columns == tuple(NAMES)
-    assert source.others.column_names == ["kind", "title"]
-    assert source.others.column("title").to_pylist()[-1] == "w, quoted"
+    assert source.extra_columns.column_names == ["kind", "title"]
+    assert source.extra_columns.column("title").to_pylist()[-1] == "w, quoted"
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
 def test_columns_can_be_chosen(kind, table, tmp_path):
     path = write(table, tmp_path / f"table.{kind}")
-    source = read_points(path, Wanted(columns=("blue", "red")))
+    source = read_points(path, ReadOptions(columns=("blue", "red")))
     np.testing.assert_array_equal(source.values, VALUES[:, [2, 0]])
-    assert source.others.column_names == ["green", "kind", "title"]
-    labelled = read_points(path, Wanted(label="green"))
+    assert source.extra_columns.column_names == ["green", "kind", "title"]
+    labelled = read_points(path, ReadOptions(label="green"))
     assert labelled.columns == ("red", "blue")
     with pytest.raises(FileError, match=r"table.*has no column 'purple'.*it has red, green"):
-        read_points(path, Wanted(columns=("purple",)))
+        read_points(path, ReadOptions(columns=("purple",)))
     with pytest.raises(FileError, match=r"column 'kind' holds string|column 'kind', row 1: 'a' is no number"):
-        read_points(path, Wanted(columns=("kind",)))
+        read_points(path, ReadOptions(columns=("kind",)))
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.float32(), 3), pa.list_(pa.float64()), pa.large_list(pa.float32())])
@@ -85,7 +85,7 @@ def test_a_column_of_vectors_is_what_is_embedded(kind, suffix, tmp_path):
     source = read_points(path)
     np.testing.assert_array_equal(source.values, VALUES)
     assert source.columns == ("embedding",)
-    assert source.others.column_names == ["id"]
+    assert source.extra_columns.column_names == ["id"]
 
 
 def test_vectors_of_different_lengths(tmp_path):
@@ -118,7 +118,7 @@ def text(tmp_path, content, name="table.csv"):
 def test_csv_without_a_header(tmp_path):
     path = text(tmp_path, "1,2\n3,4\n5,6\n")
     np.testing.assert_array_equal(read_points(path).values, [[1, 2], [3, 4], [5, 6]])
-    np.testing.assert_array_equal(read_points(path, Wanted(header=True)).values, [[3, 4], [5, 6]])
+    np.testing.assert_array_equal(read_points(path, ReadOptions(header=True)).values, [[3, 4], [5, 6]])
 
 
 def test_csv_with_other_separators(tmp_path):
@@ -161,11 +161,13 @@ def test_arrays(tmp_path):
     np.save(tmp_path / "values.npy", VALUES)
     source = read_points(tmp_path / "values.npy")
     assert isinstance(source.values, np.memmap)
-    np.testing.assert_array_equal(read_points(tmp_path / "values.npy", Wanted(columns=("2",))).values, VALUES[:, [2]])
+    np.testing.assert_array_equal(
+        read_points(tmp_path / "values.npy", ReadOptions(columns=("2",))).values, VALUES[:, [2]]
+    )
     np.savez(tmp_path / "values.npz", X=VALUES, y=np.arange(4), note=np.array("text"))
-    source = read_points(tmp_path / "values.npz", Wanted(label="y"))
+    source = read_points(tmp_path / "values.npz", ReadOptions(label="y"))
     np.testing.assert_array_equal(source.values, VALUES)
-    assert source.others.column_names == ["y"]
+    assert source.extra_columns.column_names == ["y"]
     np.savez(tmp_path / "other.npz", vectors=VALUES)
     np.testing.assert_array_equal(read_points(tmp_path / "other.npz").values, VALUES)
 
@@ -264,40 +266,40 @@ def test_row_numbers_are_not_embedded(tmp_path):
     for name in ("table.csv", "table.parquet"):
         source = read_points(tmp_path / name)
         np.testing.assert_array_equal(source.values, VALUES)
-        assert source.others.column(0).to_pylist() == [9, 7, 5, 3]
+        assert source.extra_columns.column(0).to_pylist() == [9, 7, 5, 3]
 
 
 def test_whole_numbers_that_travel_along_stay_whole(tmp_path):
     path = text(tmp_path, "id,a,b,digit\n9007199254740993,1,2,7\n9007199254740995,3,4,8\n")
-    source = read_points(path, Wanted(columns=("a", "b"), label="digit"))
-    assert source.others.column("id").to_pylist() == [9007199254740993, 9007199254740995]
-    assert source.others.column("digit").to_pylist() == [7, 8]
+    source = read_points(path, ReadOptions(columns=("a", "b"), label="digit"))
+    assert source.extra_columns.column("id").to_pylist() == [9007199254740993, 9007199254740995]
+    assert source.extra_columns.column("digit").to_pylist() == [7, 8]
 
 
 def test_what_travels_along_may_be_anything(tmp_path):
     """A column that looks like numbers for megabytes and holds a word at last."""
     lines = ["id,a", *[f"{row},{row / 2}" for row in range(500_000)], "none,1"]
-    source = read_points(text(tmp_path, "\n".join(lines)), Wanted(columns=("a",)))
-    assert source.others.column("id")[-1].as_py() == "none"
-    assert source.others.column("id")[5].as_py() == "5"
+    source = read_points(text(tmp_path, "\n".join(lines)), ReadOptions(columns=("a",)))
+    assert source.extra_columns.column("id")[-1].as_py() == "none"
+    assert source.extra_columns.column("id")[5].as_py() == "5"
 
 
 def test_a_first_line_with_a_number_is_no_header(tmp_path):
     source = read_points(text(tmp_path, '1.5,cat,"a, b"\n2.5,dog,c\n'))
     assert source.values.tolist() == [[1.5], [2.5]]
     assert source.columns == ("column 0",)
-    assert source.others.column("column 2").to_pylist() == ["a, b", "c"]
+    assert source.extra_columns.column("column 2").to_pylist() == ["a, b", "c"]
 
 
 @pytest.mark.parametrize("columns", [("red", "red"), ()])
 def test_columns_are_named_once(columns, table, tmp_path):
     with pytest.raises(FileError, match="--columns must name columns, each once"):
-        read_points(write(table, tmp_path / "table.parquet"), Wanted(columns=columns))
+        read_points(write(table, tmp_path / "table.parquet"), ReadOptions(columns=columns))
 
 
 def test_a_label_is_not_embedded(table, tmp_path):
     with pytest.raises(FileError, match="column 'red' is the label"):
-        read_points(write(table, tmp_path / "table.parquet"), Wanted(columns=("red",), label="red"))
+        read_points(write(table, tmp_path / "table.parquet"), ReadOptions(columns=("red",), label="red"))
 
 
 def test_tensors_are_vectors(tmp_path):
@@ -310,7 +312,7 @@ def test_decimals_and_truths_are_numbers(tmp_path):
     columns = {"price": pa.array([1.5, 2.5]).cast(pa.decimal128(5, 2)), "yes": [True, False]}
     path = write(pa.table(columns), tmp_path / "table.parquet")
     assert read_points(path).values.tolist() == [[1.5], [2.5]]
-    assert read_points(path, Wanted(columns=("price", "yes"))).values.tolist() == [[1.5, 1], [2.5, 0]]
+    assert read_points(path, ReadOptions(columns=("price", "yes"))).values.tolist() == [[1.5, 1], [2.5, 0]]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -367,9 +369,9 @@ def test_an_h5ad_without_a_matrix(tmp_path):
     anndata.AnnData(obs=pd.DataFrame(index=list("abc")), obsm={"X_pca": np.eye(3)}).write_h5ad(tmp_path / "c.h5ad")
     with pytest.raises(FileError, match=r"has no X; choose one of X_pca with --rep|must hold a matrix"):
         read_points(tmp_path / "c.h5ad")
-    assert read_points(tmp_path / "c.h5ad", Wanted(representation="X_pca")).values.shape == (3, 3)
+    assert read_points(tmp_path / "c.h5ad", ReadOptions(representation="X_pca")).values.shape == (3, 3)
     with pytest.raises(FileError, match=r"no array 'type' of 3 labels; it has cell"):
-        read_points(tmp_path / "c.h5ad", Wanted(representation="X_pca", label="type"))
+        read_points(tmp_path / "c.h5ad", ReadOptions(representation="X_pca", label="type"))
 
 
 def test_an_h5ad_that_unpacks_to_too_much(tmp_path, monkeypatch):

@@ -246,11 +246,11 @@ class TestTags:
         from sklearn.utils.metaestimators import _safe_split  # noqa: PLC0415 - its private name may go
 
         distances = pairwise_distances(small)
-        rows, others = train_test_split(np.arange(len(small)), random_state=0)
+        rows, extra_columns = train_test_split(np.arange(len(small)), random_state=0)
         model = quick(metric="precomputed")
         first, _ = _safe_split(model, distances, None, rows)
-        second, _ = _safe_split(model, distances, None, others, rows)
-        assert model.fit(first).transform(second).shape == (len(others), 2)
+        second, _ = _safe_split(model, distances, None, extra_columns, rows)
+        assert model.fit(first).transform(second).shape == (len(extra_columns), 2)
 
     def test_a_wrong_metric_is_told_by_fit_and_not_by_tags(self, small):
         for wrong in (7, None, "nothing"):

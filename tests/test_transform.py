@@ -148,6 +148,6 @@ def test_new_rows_of_a_graph_do_not_see_how_many_neighbors_others_have(halves):
         (short.data[keep], short.indices[keep], np.concatenate([[0], np.cumsum(counts)])), shape=short.shape
     )
     placed = model.transform(cut)
-    others = np.arange(10) != 3
-    np.testing.assert_array_equal(placed[others], expected[others])
+    extra_columns = np.arange(10) != 3
+    np.testing.assert_array_equal(placed[extra_columns], expected[extra_columns])
     assert np.isfinite(placed).all()

@@ -37,7 +37,7 @@ def test_maps_say_the_version(results):
     }
     for name, told in raw.items():
         assert json.loads(told)[KEY] == __version__, name
-        assert read_map(folder / name).about[KEY] == __version__, name
+        assert read_map(folder / name).metadata[KEY] == __version__, name
 
 
 def test_results_as_json_say_the_version(results):
@@ -46,10 +46,10 @@ def test_results_as_json_say_the_version(results):
 
 def test_a_map_that_is_written_again_keeps_the_version_that_made_it(results):
     one = read_map(results[0] / "map.parquet")
-    one.about[KEY] = "0.1.7"
+    one.metadata[KEY] = "0.1.7"
     written = viewer.written(one, np.arange(5), "npz")
     (results[0] / "some.npz").write_bytes(written)
-    assert read_map(results[0] / "some.npz").about[KEY] == "0.1.7"
+    assert read_map(results[0] / "some.npz").metadata[KEY] == "0.1.7"
 
 
 def test_a_map_without_a_version_is_read(results, tmp_path):
@@ -57,7 +57,7 @@ def test_a_map_without_a_version_is_read(results, tmp_path):
     del told[KEY]
     table = pq.read_table(results[0] / "map.parquet").replace_schema_metadata({b"pixelsne": json.dumps(told).encode()})
     pq.write_table(table, tmp_path / "map.parquet")
-    assert KEY not in read_map(tmp_path / "map.parquet").about
+    assert KEY not in read_map(tmp_path / "map.parquet").metadata
 
 
 def test_models_say_the_version_and_are_read_without(results, tmp_path):

@@ -119,6 +119,6 @@ def test_a_lasso_takes_what_the_search_found(page, shown):
     page.locator("#map").focus()
     page.keyboard.press("l")
     drag_around(page, CENTERS[1], 60)
-    table = shown[0].others.column("words").to_pylist()
+    table = shown[0].extra_columns.column("words").to_pylist()
     expected = sum("10" in words for words in table[1::3])
     assert page.locator("#selected").inner_text() == f"{expected} rows selected"

@@ -337,7 +337,7 @@ def test_columns_with_gaps_are_shown(fitted):
     page, one = viewer.page_to_show(fitted, {"kind": kinds, "mixed": mixed})
     assert [column.name for column in page.columns] == ["kind", "mixed"]
     assert page.columns[0].names == ("a",)
-    assert one.others.column("kind").null_count == 40
+    assert one.extra_columns.column("kind").null_count == 40
 
 
 def test_what_cannot_be_shown_is_refused(fitted, tmp_path):

@@ -173,7 +173,7 @@ def failing_run():
 def test_labels_stay_while_points_move(browser, shown):
     """Frames come faster than points glide: labels are there all the time, and follow."""
     one, kinds = shown
-    columns = columns_of(one.others.select(["kind"]), {"kind"})
+    columns = columns_of(one.extra_columns.select(["kind"]), {"kind"})
     live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
     page_of_run = Page("fruit", one.resolution, 900, columns, b"", "kind")
     view = viewer.serve(page_of_run, live, None, open_browser=False, port=0)

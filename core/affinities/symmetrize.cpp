@@ -48,7 +48,7 @@ public:
           token_(token) {
         joint_.offsets = allocate_numbers<std::int64_t>(n_ + 1);
         joint_.offsets[0] = 0;
-        // No edge has a twin at worst. Memory that is never written to is never used.
+        // At worst, no edge has a reciprocal one. Memory that is never written to is never used.
         std::size_t most = 2 * n_ * k_;
         for (const Arrivals& part : arrived_) most += part.count;
         joint_.columns = allocate_numbers<std::int32_t>(most);
@@ -147,7 +147,7 @@ private:
         std::vector<float> back((end - begin) * k_);
         Block block;
         block.lengths.assign(end - begin, static_cast<std::int64_t>(k_));
-        take_in_twins(begin, edges, edges_end, back, block);
+        merge_reciprocal(begin, edges, edges_end, back, block);
         write_rows(begin, edges, edges_end, back, block);
         return block;
     }
@@ -167,9 +167,9 @@ private:
         return ranks;
     }
 
-    // back: (rows, k), the values of twins. The others make their rows longer.
-    void take_in_twins(std::size_t begin, Edge* edges, const Edge* edges_end, std::vector<float>& back,
-                       Block& block) const {
+    // back: (rows, k), the values of reciprocal edges. Other edges make their rows longer.
+    void merge_reciprocal(std::size_t begin, Edge* edges, const Edge* edges_end, std::vector<float>& back,
+                          Block& block) const {
         const auto find = kernels().find;
         const std::vector<std::int32_t> ranks =
             has_many() ? rank_table(begin, block.lengths.size()) : std::vector<std::int32_t>();
@@ -181,7 +181,7 @@ private:
                 ++block.lengths[row];
             } else {
                 back[row * k_ + static_cast<std::size_t>(rank)] = edge->value;
-                edge->target = kTwin;
+                edge->target = kMerged;
             }
         }
     }
@@ -204,7 +204,7 @@ private:
             }
         }
         for (const Edge* edge = edges; edge != edges_end; ++edge) {
-            if (edge->target == kTwin) continue;
+            if (edge->target == kMerged) continue;
             const std::size_t place = cursors[static_cast<std::size_t>(edge->target) - begin]++;
             block.columns[place] = edge->source;
             block.values[place] = scale_ * edge->value;
@@ -228,7 +228,7 @@ private:
         });
     }
 
-    static constexpr std::int32_t kTwin = -1;  // instead of an edge's target: its twin has taken it in
+    static constexpr std::int32_t kMerged = -1;  // target of an edge that was merged into its reciprocal one
 
     std::size_t n_;
     std::size_t k_;

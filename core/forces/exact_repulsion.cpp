@@ -9,7 +9,7 @@ namespace pixelsne {
 namespace {
 
 // Kept by the calling thread from iteration to iteration, so that the loop allocates nothing.
-struct Room {
+struct Workspace {
     std::vector<float> xs, ys;
     std::vector<double> sums;
 };
@@ -19,21 +19,22 @@ struct Room {
 double exact_repulsion(Positions positions, int threads, ArrayView<float> push) {
     constexpr std::size_t kPointsPerChunk = 64;
     const std::size_t n = positions.rows;
-    thread_local Room kept;
-    Room& room = kept;  // the caller's, for all threads
-    room.xs.resize(n);
-    room.ys.resize(n);
-    room.sums.resize(chunk_count(n, kPointsPerChunk));
+    thread_local Workspace kept;
+    Workspace& workspace = kept;  // the caller's, for all threads
+    workspace.xs.resize(n);
+    workspace.ys.resize(n);
+    workspace.sums.resize(chunk_count(n, kPointsPerChunk));
     for (std::size_t point = 0; point < n; ++point) {
-        room.xs[point] = positions.row(point)[0];
-        room.ys[point] = positions.row(point)[1];
+        workspace.xs[point] = positions.row(point)[0];
+        workspace.ys[point] = positions.row(point)[1];
     }
     const Kernels& kernel = kernels();
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        room.sums[chunk] = kernel.exact_repulsion(room.xs.data(), room.ys.data(), n, begin, end, push.data);
+        workspace.sums[chunk] =
+            kernel.exact_repulsion(workspace.xs.data(), workspace.ys.data(), n, begin, end, push.data);
     });
     double normalizer = 0.0;
-    for (const double sum : room.sums) normalizer += sum;
+    for (const double sum : workspace.sums) normalizer += sum;
     return normalizer;
 }
 

@@ -31,7 +31,7 @@ constexpr double kSpanOfDifferences = 4.0;
 // The taps around a point at the border, and a little for rounding.
 constexpr double kBorder = static_cast<double>(kTaps) + 0.01;
 
-// Nodes a side that no lattice will have: whoever asks for more is told that these are too many.
+// More nodes a side than any lattice has; larger requests are reported as this many.
 constexpr double kMoreThanEnough = 4.0 * kMostNodes;
 
 std::size_t nodes_for(double span, double spacing) {

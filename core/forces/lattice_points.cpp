@@ -26,10 +26,10 @@ struct Placing {
     double scale;
     float last[2];  // places beyond would touch nodes that do not exist
     Bounds box;
-    std::uint16_t stranger;  // the kind of points outside the box
+    std::uint16_t outside;  // the kind of points outside the box
 
-    Placing(const FieldLattice& lattice, const Bounds& box, std::size_t stranger)
-        : scale(1.0 / lattice.spacing), box(box), stranger(static_cast<std::uint16_t>(stranger)) {
+    Placing(const FieldLattice& lattice, const Bounds& box, std::size_t outside)
+        : scale(1.0 / lattice.spacing), box(box), outside(static_cast<std::uint16_t>(outside)) {
         for (int axis = 0; axis < 2; ++axis) {
             origin[axis] = lattice.origin[axis];
             last[axis] = std::nextafter(static_cast<float>(lattice.nodes[axis] - kTaps + kTapsBelow + 1), 0.0f);
@@ -49,7 +49,7 @@ void place_points(const Placing place, Positions positions, std::size_t begin, s
         const float* position = positions.row(point);
         const LatticePoint here{place(position[0], 0), place(position[1], 1), static_cast<std::uint32_t>(point)};
         const auto band = static_cast<std::uint16_t>((static_cast<std::uint32_t>(here.y) - kTapsBelow) / kBandRows);
-        const std::uint16_t kind = inside(place.box, position) ? band : place.stranger;
+        const std::uint16_t kind = inside(place.box, position) ? band : place.outside;
         placed[point] = here;
         kinds[point] = kind;
         ++counts[kind];

@@ -34,7 +34,7 @@ public:
     CandidateList& list(std::size_t query) { return lists_[query]; }
 
     void compare(std::size_t cluster, const std::vector<std::uint32_t>& queries) {
-        points_.panels.compare(cluster, places_, queries, lists_, room_);
+        points_.panels.compare(cluster, places_, queries, lists_, workspace_);
     }
 
     // The lists' distances are those of products, precise enough to choose by but not to return. Returns the largest
@@ -54,7 +54,7 @@ private:
     const ClusteredPoints& points_;
     std::vector<std::uint32_t> places_;  // (queries)
     std::vector<CandidateList> lists_;
-    ClusterPanels::Room room_;
+    ClusterPanels::Workspace workspace_;
     std::vector<std::uint64_t> keys_;
     std::vector<std::uint32_t> found_;
     std::vector<float> distances_;

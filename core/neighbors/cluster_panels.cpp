@@ -66,26 +66,27 @@ void ClusterPanels::pack(std::size_t cluster) {
 
 void ClusterPanels::compare(std::size_t cluster, const std::vector<std::uint32_t>& places,
                             const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
-                            Room& room) const {
-    move_queries(cluster, places, queries, lists, room) ? compare_by_products(cluster, queries, lists, room)
-                                                        : compare_by_differences(cluster, places, queries, lists, room);
+                            Workspace& workspace) const {
+    move_queries(cluster, places, queries, lists, workspace)
+        ? compare_by_products(cluster, queries, lists, workspace)
+        : compare_by_differences(cluster, places, queries, lists, workspace);
 }
 
 // Returns whether products are precise enough for all queries.
 bool ClusterPanels::move_queries(std::size_t cluster, const std::vector<std::uint32_t>& places,
                                  const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
-                                 Room& room) const {
+                                 Workspace& workspace) const {
     const std::size_t d = sorted_.columns;
     const std::size_t padded = chunk_count(queries.size(), kTileQueries) * kTileQueries;
-    room.moved.resize(padded * d);
-    room.norms.resize(padded);
+    workspace.moved.resize(padded * d);
+    workspace.norms.resize(padded);
     bool precise = true;
     for (std::size_t at = 0; at < queries.size(); ++at) {
-        const float norm =
-            move_row(sorted_.row(places[queries[at]]), centers_.data() + cluster * d, d, room.moved.data() + at * d);
+        const float norm = move_row(sorted_.row(places[queries[at]]), centers_.data() + cluster * d, d,
+                                    workspace.moved.data() + at * d);
         CandidateList& list = lists[queries[at]];
         list.tighten();
-        room.norms[at] = norm;
+        workspace.norms[at] = norm;
         precise = precise && list.limit() < std::numeric_limits<float>::infinity() &&
                   list.limit() >= kLeastShare * (norm + radii_[cluster]);
     }
@@ -93,10 +94,10 @@ bool ClusterPanels::move_queries(std::size_t cluster, const std::vector<std::uin
 }
 
 void ClusterPanels::compare_by_products(std::size_t cluster, const std::vector<std::uint32_t>& queries,
-                                        std::vector<CandidateList>& lists, Room& room) const {
-    room.bounds.assign(room.norms.size(), std::numeric_limits<float>::infinity());
+                                        std::vector<CandidateList>& lists, Workspace& workspace) const {
+    workspace.bounds.assign(workspace.norms.size(), std::numeric_limits<float>::infinity());
     for (std::size_t place = 0; place < queries.size(); ++place) {
-        room.bounds[place] = 0.5f * (room.norms[place] - lists[queries[place]].limit());
+        workspace.bounds[place] = 0.5f * (workspace.norms[place] - lists[queries[place]].limit());
     }
     const Kernels& kernel = kernels();
     float products[kTileQueries * kPanelPoints];
@@ -105,14 +106,14 @@ void ClusterPanels::compare_by_products(std::size_t cluster, const std::vector<s
         const auto start =
             static_cast<std::uint32_t>((number - first_panel_[cluster]) * kPanelPoints) + begin_[cluster];
         for (std::size_t tile = 0; tile < queries.size(); tile += kTileQueries) {
-            kernel.products(room.moved.data() + tile * sorted_.columns, panel(number), sorted_.columns,
-                            room.bounds.data() + tile, products, within);
+            kernel.products(workspace.moved.data() + tile * sorted_.columns, panel(number), sorted_.columns,
+                            workspace.bounds.data() + tile, products, within);
             for (std::size_t query = 0; query < kTileQueries; ++query) {
                 if (within[query] == 0) continue;
                 CandidateList& list = lists[queries[tile + query]];
                 for (std::uint32_t bits = within[query]; bits != 0; bits &= bits - 1) {
                     const auto lane = lowest_bit(bits);
-                    const float squared = room.norms[tile + query] - 2.0f * products[query * kPanelPoints + lane];
+                    const float squared = workspace.norms[tile + query] - 2.0f * products[query * kPanelPoints + lane];
                     list.offer(std::max(0.0f, squared), start + lane);
                 }
             }
@@ -122,7 +123,7 @@ void ClusterPanels::compare_by_products(std::size_t cluster, const std::vector<s
 
 void ClusterPanels::compare_by_differences(std::size_t cluster, const std::vector<std::uint32_t>& places,
                                            const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
-                                           Room& room) const {
+                                           Workspace& workspace) const {
     const std::size_t d = sorted_.columns;
     const bool unlimited = lists[queries.front()].limit() == std::numeric_limits<float>::infinity();
     float distances[kTileQueries * kPanelPoints];
@@ -136,7 +137,7 @@ void ClusterPanels::compare_by_differences(std::size_t cluster, const std::vecto
             bool any_within[kTileQueries];
             for (std::size_t query = 0; query < kTileQueries; ++query) {
                 const std::size_t real = tile + (query < filled ? query : 0);
-                rows[query] = room.moved.data() + real * d;
+                rows[query] = workspace.moved.data() + real * d;
                 limits[query] = lists[queries[real]].limit();
             }
             kernels().squared_distances(rows, panel(number) + kPanelPoints, d, limits, distances, any_within);

@@ -25,8 +25,8 @@ public:
     // (clusters, d): the means
     Points centers() const { return {centers_.data(), begin_.size() - 1, sorted_.columns}; }
 
-    // What compare() needs room for, kept from call to call.
-    struct Room {
+    // Buffers of compare(), kept from call to call.
+    struct Workspace {
         AlignedVector<float> moved;  // (queries, d) relative to the cluster's center
         std::vector<float> norms;    // (queries) their squared lengths
         std::vector<float> bounds;   // (queries) for the kernel to compare with
@@ -35,17 +35,19 @@ public:
     // Offers a cluster's points to lists[query] for each of `queries`, the point at places[query] in the order of the
     // clusters. A query is not offered to itself; while its list has no limit its own cluster may be `cluster`.
     void compare(std::size_t cluster, const std::vector<std::uint32_t>& places,
-                 const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists, Room& room) const;
+                 const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
+                 Workspace& workspace) const;
 
 private:
     void pack(std::size_t cluster);
     bool move_queries(std::size_t cluster, const std::vector<std::uint32_t>& places,
-                      const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists, Room& room) const;
+                      const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
+                      Workspace& workspace) const;
     void compare_by_products(std::size_t cluster, const std::vector<std::uint32_t>& queries,
-                             std::vector<CandidateList>& lists, Room& room) const;
+                             std::vector<CandidateList>& lists, Workspace& workspace) const;
     void compare_by_differences(std::size_t cluster, const std::vector<std::uint32_t>& places,
                                 const std::vector<std::uint32_t>& queries, std::vector<CandidateList>& lists,
-                                Room& room) const;
+                                Workspace& workspace) const;
     const float* panel(std::size_t number) const { return values_.data() + number * floats_; }
 
     Points sorted_;

@@ -12,7 +12,7 @@ namespace {
 // A block of queries with its lists, and a stretch of panels, fit the second-level cache together.
 constexpr std::size_t kFloatsPerStretch = 32 * 1024;
 
-void compare_all(Points queries, bool are_strangers, Points points, int threads, ProgressToken& token,
+void compare_all(Points queries, bool are_queries, Points points, int threads, ProgressToken& token,
                  NeighborTable table) {
     Panels panels;
     panels.pack_all(points, threads);
@@ -24,7 +24,7 @@ void compare_all(Points queries, bool are_strangers, Points points, int threads,
         std::vector<NearestList> lists(end - begin);
         for (NearestList& list : lists) list.start(table.k());
         for (std::size_t first = 0; first < panels.count(); first += stretch) {
-            panels.compare({queries, rows.data(), rows.size(), are_strangers}, first,
+            panels.compare({queries, rows.data(), rows.size(), are_queries}, first,
                            std::min(panels.count(), first + stretch), lists.data());
         }
         for (std::size_t query = begin; query < end; ++query) table.write_row(query, lists[query - begin].finish());
@@ -38,8 +38,7 @@ void find_exact_neighbors(Points points, int threads, ProgressToken& token, Neig
     compare_all(points, false, points, threads, token, table);
 }
 
-void find_neighbors_of_strangers(Points queries, Points points, int threads, ProgressToken& token,
-                                 NeighborTable table) {
+void find_neighbors_of_queries(Points queries, Points points, int threads, ProgressToken& token, NeighborTable table) {
     compare_all(queries, true, points, threads, token, table);
 }
 

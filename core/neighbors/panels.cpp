@@ -72,7 +72,7 @@ void Panels::compare(const Queries& queries, std::size_t first_panel, std::size_
             kernel.squared_distances(rows, values, points.columns, limits, distances, any_within);
             for (std::size_t query = 0; query < filled; ++query) {
                 if (!any_within[query]) continue;
-                const std::uint32_t itself = queries.are_strangers ? kNobody : queries.rows[first + query];
+                const std::uint32_t itself = queries.are_queries ? kNobody : queries.rows[first + query];
                 offer_panel(distances + query * kPanelPoints, indices, itself, lists[first + query]);
             }
         }

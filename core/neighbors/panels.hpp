@@ -22,7 +22,7 @@ struct Queries {
     Points points;
     const std::uint32_t* rows;
     std::size_t count;
-    bool are_strangers = false;  // not among the points that are packed, so that none is itself
+    bool are_queries = false;  // not among the points that are packed, so that none is itself
 };
 
 class Panels {

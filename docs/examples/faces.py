@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from pixelsne import PixelSNE, quality
-from pixelsne.plot import Look, save_picture
+from pixelsne.plot import PlotStyle, save_picture
 
 with np.load(sys.argv[2]) as arrays:
     faces, expressions = arrays["X"], arrays["y"]
@@ -17,5 +17,5 @@ model = PixelSNE(resolution=(900, 700), random_state=0).fit(faces)
 brightness = faces.mean(axis=1)
 accuracy = quality.knn_accuracy(model.embedding_, expressions, k=10)
 print(f"{len(faces):,} faces; expressions guessed from neighbors on the map: {accuracy:.0%} are right")
-look = Look(title="28,709 faces, by brightness", point_size=3)
-save_picture(sys.argv[1], model.pixels_, (900, 700), brightness, name="mean of the pixels", look=look)
+style = PlotStyle(title="28,709 faces, by brightness", point_size=3)
+save_picture(sys.argv[1], model.pixels_, (900, 700), brightness, name="mean of the pixels", style=style)

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from pixelsne import PixelSNE
-from pixelsne.plot import Look, save_picture
+from pixelsne.plot import PlotStyle, save_picture
 
 KINDS = np.array(["business", "technology", "entertainment", "health"])
 
@@ -17,5 +17,5 @@ with np.load(sys.argv[2]) as arrays:
     values, labels = arrays["X_glove100"].astype(np.float32), arrays["y"]
 seen = np.abs(values).max(axis=1) > 0  # headlines of unknown words alone have no direction
 model = PixelSNE(resolution=(900, 700), metric="cosine", random_state=0).fit(values[seen])
-look = Look(title="17,251 headlines", point_size=3)
-save_picture(sys.argv[1], model.pixels_, (900, 700), KINDS[labels[seen]], name="news", look=look)
+style = PlotStyle(title="17,251 headlines", point_size=3)
+save_picture(sys.argv[1], model.pixels_, (900, 700), KINDS[labels[seen]], name="news", style=style)

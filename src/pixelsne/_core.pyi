@@ -32,7 +32,7 @@ class ProgressToken:
 def exact_neighbors(points: Floats, k: int, token: ProgressToken, threads: int) -> tuple[Indices, Floats]: ...
 
 # queries (m, d), points (n, d) -> indices (m, k), distances (m, k)
-def neighbors_of_strangers(
+def neighbors_of_queries(
     queries: Floats, points: Floats, k: int, token: ProgressToken, threads: int
 ) -> tuple[Indices, Floats]: ...
 def vp_tree_neighbors(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from pixelsne.files.model import figures_of
-from pixelsne.files.write_embedding import ABOUT, KEY_IN_H5AD, Map, upward
+from pixelsne.files.write_embedding import KEY_IN_H5AD, METADATA_KEY, Map, upward
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
@@ -24,7 +24,7 @@ def store_in_anndata(adata: Any, model: "PixelSNE") -> None:
             f"adata has {adata.n_obs:,} cells, the map {len(model.embedding_):,} points; "
             "pass the cells that the model was fitted to"
         )
-    about = {**figures_of(model), "unit_per_pixel": list(model.screen_.unit_per_pixel)}
-    one = Map(model.embedding_, model.screen_.resolution, about=about)
+    metadata = {**figures_of(model), "unit_per_pixel": list(model.screen_.unit_per_pixel)}
+    one = Map(model.embedding_, model.screen_.resolution, metadata=metadata)
     adata.obsm[KEY_IN_H5AD] = upward(one.placed, one.resolution)
-    adata.uns[ABOUT] = one.told_upward()
+    adata.uns[METADATA_KEY] = one.told_upward()

@@ -57,11 +57,11 @@ def join(parts: Iterable[Neighbors]) -> Neighbors:
     return Neighbors(np.concatenate(indices), np.concatenate(distances))
 
 
-def neighbors_in_matrix(distances: AnyArray, k: int, *, are_strangers: bool = False) -> Neighbors:
+def neighbors_in_matrix(distances: AnyArray, k: int, *, are_queries: bool = False) -> Neighbors:
     """From a dense matrix: of all points with all, or of strangers (m) with all points (n)."""
     check_not_negative("precomputed", distances)
     blocks = np.array_split(np.arange(len(distances)), -(-len(distances) // ROWS_PER_BLOCK))
-    return join(nearest_in_rows(distances[rows], k, None if are_strangers else rows) for rows in blocks)
+    return join(nearest_in_rows(distances[rows], k, None if are_queries else rows) for rows in blocks)
 
 
 def without_diagonal(matrix: Any) -> Any:
@@ -72,15 +72,15 @@ def without_diagonal(matrix: Any) -> Any:
     return sparse.csr_array(parts, shape=matrix.shape)
 
 
-def neighbors_in_graph(graph: Any, k: int, *, are_strangers: bool = False) -> Neighbors:
+def neighbors_in_graph(graph: Any, k: int, *, are_queries: bool = False) -> Neighbors:
     """From a sparse graph of distances, in which every row has some of its nearest points: at most k of each.
 
     Rows that have fewer repeat the last one, and `counts` says how many they have.
     """
     check_not_negative("precomputed", graph.data)
-    graph = sparse.csr_array(graph) if are_strangers else without_diagonal(graph)
+    graph = sparse.csr_array(graph) if are_queries else without_diagonal(graph)
     counts = np.diff(graph.indptr)
-    used = k if are_strangers else min(k, int(counts.max()))
+    used = k if are_queries else min(k, int(counts.max()))
     if counts.min() == 0:
         raise ValueError(
             f"row {int(counts.argmin())} of the graph has no neighbors; "
@@ -123,14 +123,14 @@ def perplexity_for_graph(values: Any, settings: Settings) -> tuple[float, ...]:
     return tuple(min(one, largest) for one in perplexity)
 
 
-def given_neighbors(given: Any, k: int, *, are_strangers: bool = False) -> Neighbors:
+def precomputed_neighbors(given: Any, k: int, *, are_queries: bool = False) -> Neighbors:
     """metric="precomputed"."""
     if sparse.issparse(given):
-        return neighbors_in_graph(given, k, are_strangers=are_strangers)
-    return neighbors_in_matrix(given, k, are_strangers=are_strangers)
+        return neighbors_in_graph(given, k, are_queries=are_queries)
+    return neighbors_in_matrix(given, k, are_queries=are_queries)
 
 
-def given_affinities(matrix: Any) -> Affinities:
+def precomputed_affinities(matrix: Any) -> Affinities:
     """metric="affinities": P, made symmetric and to sum to 1, without its diagonal."""
     check_square("affinities", matrix)
     pairs = without_diagonal(matrix).astype(np.float64)

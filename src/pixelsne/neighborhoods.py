@@ -11,7 +11,7 @@ from scipy import sparse
 from pixelsne.arrays import AnyArray, Placed
 from pixelsne.quality import shared_neighbors, vote
 from pixelsne.settings import Settings, check_threads, settings_of
-from pixelsne.spaces import enter_space
+from pixelsne.spaces import make_space
 from pixelsne.watched import finish, watched
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ MEASURES = {
 
 def nearest(settings: Settings, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
     """(rows, k), without the row itself."""
-    space = finish(watched(lambda token: enter_space(values, settings, token)))
+    space = finish(watched(lambda token: make_space(values, settings, token)))
     found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
     indices = without_repeats(found.indices)
     others = indices != rows[:, None]

@@ -24,7 +24,7 @@ from pixelsne.neighbors import Neighbors
 from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
-from pixelsne.spaces import Coordinates, GivenAffinities, Space, enter_space
+from pixelsne.spaces import Coordinates, PrecomputedAffinities, Space, make_space
 from pixelsne.watched import watched
 
 Result = TypeVar("Result")
@@ -127,7 +127,7 @@ class Run:
     def _affinities(
         self, space: Space, duplicates: Duplicates | None
     ) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
-        if isinstance(space, GivenAffinities) and space.affinities is not None:
+        if isinstance(space, PrecomputedAffinities) and space.affinities is not None:
             return space.affinities, None
         neighbors = yield from self._find_neighbors(space)
         order = neighbors.order
@@ -156,7 +156,7 @@ class Run:
     def _enter_space(self) -> Generator[Snapshot, None, Space]:
         values, self._values = self._values, None
         with self._timed("reduce"):
-            work = watched(lambda token: enter_space(values, self.settings, token))
+            work = watched(lambda token: make_space(values, self.settings, token))
             space = yield from as_snapshots("reduce", work)
         if isinstance(space, Coordinates):
             if space.reduction.warning:

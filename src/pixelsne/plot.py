@@ -45,7 +45,7 @@ WIDTH_OF_NUMBERS, WIDTH_OF_DATES = 130, 190  # pixels beside the map, for a scal
 
 
 @dataclass(frozen=True)
-class Look:
+class PlotStyle:
     """How a picture looks, whatever it shows."""
 
     title: str = ""
@@ -77,13 +77,13 @@ def disc(radius: int) -> list[tuple[int, int]]:
 class Canvas:
     """Counts the dots on each pixel. Around the screen there is a margin, so that no dot at its border is cut."""
 
-    def __init__(self, pixels: Pixels, resolution: tuple[int, int], look: Look, least_radius: int = 0) -> None:
+    def __init__(self, pixels: Pixels, resolution: tuple[int, int], style: PlotStyle, least_radius: int = 0) -> None:
         shrink = -(-max(resolution) // LARGEST_SIDE_DRAWN)
         width, height = (-(-side // shrink) for side in resolution)
         self.radius = max(least_radius, dot_radius(len(pixels), (width, height)))
-        if look.point_size is not None:
-            self.radius = min(look.point_size // 2, LARGEST_RADIUS)
-        self.look = look
+        if style.point_size is not None:
+            self.radius = min(style.point_size // 2, LARGEST_RADIUS)
+        self.style = style
         self.shape = (height + 2 * MARGIN, width + 2 * MARGIN)
         self._places = (pixels[:, 1] // shrink + MARGIN) * self.shape[1] + pixels[:, 0] // shrink + MARGIN
         self.counts = self._sum(None)
@@ -99,7 +99,7 @@ class Canvas:
 
         background: an image to draw on instead of the empty screen.
         """
-        background = np.array(self.look.background) if background is None else background
+        background = np.array(self.style.background) if background is None else background
         mean = np.stack([self._sum(channel) for channel in colors.T], axis=2) / np.maximum(self.counts, 1)[:, :, None]
         opacity = np.where(self.counts > 0, 1.0, 0.0)
         if self.radius == 0:
@@ -112,11 +112,11 @@ class Canvas:
         """How many points there are, for maps without colors."""
         from matplotlib import colormaps  # noqa: PLC0415 - slow to import
 
-        scale = colormaps[DENSITY_SCALE[self.look.dark]]
+        scale = colormaps[DENSITY_SCALE[self.style.dark]]
         most = self.most()
         shares = logarithmic_share(self.counts, most)
         shades = scale(SCALE_FROM + (SCALE_TO - SCALE_FROM) * shares)[:, :, :3]
-        image: Image = np.where(self.counts[:, :, None] > 0, shades, np.array(self.look.background))
+        image: Image = np.where(self.counts[:, :, None] > 0, shades, np.array(self.style.background))
         if most <= 1:
             return image, None
         return image, Bar(1.0, most, scale.name, logarithmic=True, cut=(False, bool(self.counts.max() > most)))
@@ -155,7 +155,7 @@ def save_picture(
     labels: Any = None,
     *,
     name: str = "",
-    look: Look | None = None,
+    style: PlotStyle | None = None,
     kind: str | None = None,
     behind: Pixels | None = None,
 ) -> None:
@@ -166,65 +166,65 @@ def save_picture(
     `kind` is "png", "svg" or "pdf", needed where the file's name does not tell. `behind` holds the pixels of a map on
     which new points were placed: these are drawn in gray below the others, which have one color without `labels`.
     """
-    look, resolution = look or Look(), check_resolution(resolution)
+    style, resolution = style or PlotStyle(), check_resolution(resolution)
     pixels = check_pixels(pixels, resolution)
     if labels is not None:
         labels = labels if hasattr(labels, "combine_chunks") else np.asarray(labels)
         if len(labels) != len(pixels):
             raise ValueError(f"labels must be one for each of the {len(pixels)} points, got {len(labels)}")
     if behind is not None:
-        image, coloring = paint_over(check_pixels(behind, resolution), pixels, resolution, labels, name, look)
+        image, coloring = paint_over(check_pixels(behind, resolution), pixels, resolution, labels, name, style)
     elif labels is None:
-        image, bar = Canvas(pixels, resolution, look).paint_density()
+        image, bar = Canvas(pixels, resolution, style).paint_density()
         coloring = Coloring(np.empty((0, 3)), bar=bar, name="points on a pixel")
     else:
-        coloring = choose_coloring(labels, name, look.color_as)
-        image = Canvas(pixels, resolution, look).paint(coloring.colors)
-    frame(file, image, coloring, look, kind)
+        coloring = choose_coloring(labels, name, style.color_as)
+        image = Canvas(pixels, resolution, style).paint(coloring.colors)
+    frame(file, image, coloring, style, kind)
 
 
 def paint_over(
-    old: Pixels, new: Pixels, resolution: tuple[int, int], labels: Any, name: str, look: Look
+    old: Pixels, new: Pixels, resolution: tuple[int, int], labels: Any, name: str, style: PlotStyle
 ) -> tuple[Image, Coloring]:
     """Return the new points on top of the old ones, in dots that are no smaller, and a legend that tells them apart."""
-    below = Canvas(old, resolution, look)
-    quiet = rgb(QUIET[look.dark])
+    below = Canvas(old, resolution, style)
+    quiet = rgb(QUIET[style.dark])
     image = below.paint(np.tile(quiet, (len(old), 1)))
     if labels is None:
         color = category_colors(1)
         coloring = Coloring(np.repeat(color, len(new), axis=0), ((f"{len(new):,} new points", color[0]),))
     else:
-        coloring = choose_coloring(labels, name, look.color_as)
-    canvas = Canvas(new, resolution, look, least_radius=below.radius)
+        coloring = choose_coloring(labels, name, style.color_as)
+    canvas = Canvas(new, resolution, style, least_radius=below.radius)
     legend = (*coloring.legend, (f"{len(old):,} points of the map", quiet))
     return canvas.paint(coloring.colors, image), replace(coloring, legend=legend)
 
 
-def frame(file: Any, image: Image, coloring: Coloring, look: Look, kind: str | None) -> None:
+def frame(file: Any, image: Image, coloring: Coloring, style: PlotStyle, kind: str | None) -> None:
     """The image with its title above and its legend beside."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
-    shown = np.rint(255 * image).astype(np.uint8).repeat(look.scale, axis=0).repeat(look.scale, axis=1)
-    head = HEAD if look.title else 0
+    shown = np.rint(255 * image).astype(np.uint8).repeat(style.scale, axis=0).repeat(style.scale, axis=1)
+    head = HEAD if style.title else 0
     text = text_size(shown.shape[0], len(coloring.legend))
     side = side_width(coloring, text)
     width, height = shown.shape[1] + side, shown.shape[0] + head
-    figure: Any = Figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), DOTS_PER_INCH, facecolor=look.background)
+    figure: Any = Figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), DOTS_PER_INCH, facecolor=style.background)
     # A hair less, or older versions of Matplotlib round up and stretch the image by a pixel.
     axes = figure.add_axes((0, 0, (shown.shape[1] - HAIR) / width, (shown.shape[0] - HAIR) / height))
     axes.imshow(shown, interpolation="none", aspect="auto")
     axes.set_axis_off()
-    if look.title:
-        left = MARGIN * look.scale / width
-        written = figure.text(left, 1 - head / 2 / height, look.title, va="center", fontsize=14, color=look.ink)
+    if style.title:
+        left = MARGIN * style.scale / width
+        written = figure.text(left, 1 - head / 2 / height, style.title, va="center", fontsize=14, color=style.ink)
         written.set_parse_math(parse_math=False)
     if coloring.bar is not None:
-        draw_bar(figure, coloring, coloring.bar, look, (width - side) / width, width)
+        draw_bar(figure, coloring, coloring.bar, style, (width - side) / width, width)
     if coloring.legend:
-        draw_legend(figure, coloring, look, text, (width - side) / width, shown.shape[0] / height)
+        draw_legend(figure, coloring, style, text, (width - side) / width, shown.shape[0] / height)
     written_as = kind or Path(str(file)).suffix.lower().removeprefix(".")
     made_by = {SOFTWARE_KEY[written_as]: f"pixelsne {__version__}"} if written_as in SOFTWARE_KEY else None
-    figure.savefig(file, format=kind, facecolor=look.background, dpi=DOTS_PER_INCH, metadata=made_by)
+    figure.savefig(file, format=kind, facecolor=style.background, dpi=DOTS_PER_INCH, metadata=made_by)
 
 
 def text_size(height: int, lines: int) -> float:
@@ -242,7 +242,7 @@ def side_width(coloring: Coloring, text: float) -> int:
     return max(bar, int(text * (3.0 + 0.95 * longest)) + 24)
 
 
-def draw_legend(figure: Any, coloring: Coloring, look: Look, text: float, left: float, top: float) -> None:
+def draw_legend(figure: Any, coloring: Coloring, style: PlotStyle, text: float, left: float, top: float) -> None:
     from matplotlib.lines import Line2D  # noqa: PLC0415 - slow to import
 
     dots = [
@@ -257,18 +257,18 @@ def draw_legend(figure: Any, coloring: Coloring, look: Look, text: float, left: 
         bbox_to_anchor=(left, 0.02 if below_bar else top / 2),
         frameon=False,
         fontsize=text,
-        labelcolor=look.ink,
+        labelcolor=style.ink,
         title=None if below_bar else coloring.name or None,
         title_fontsize=text,
         alignment="left",
         handletextpad=0.2,
     )
-    legend.get_title().set_color(look.ink)
+    legend.get_title().set_color(style.ink)
     for written in legend.get_texts():
         written.set_parse_math(parse_math=False)  # a label may hold dollars
 
 
-def draw_bar(figure: Any, coloring: Coloring, bar: Bar, look: Look, left: float, width: int) -> None:
+def draw_bar(figure: Any, coloring: Coloring, bar: Bar, style: PlotStyle, left: float, width: int) -> None:
     from matplotlib import colormaps  # noqa: PLC0415 - slow to import
     from matplotlib.cm import ScalarMappable  # noqa: PLC0415
     from matplotlib.colors import ListedColormap, LogNorm, Normalize  # noqa: PLC0415
@@ -282,7 +282,7 @@ def draw_bar(figure: Any, coloring: Coloring, bar: Bar, look: Look, left: float,
     if bar.dates:
         ticks, names = date_ticks(bar.low, bar.high)
         drawn.set_ticks(ticks, labels=names)
-    drawn.ax.tick_params(which="both", colors=look.ink, labelsize=10)
+    drawn.ax.tick_params(which="both", colors=style.ink, labelsize=10)
     drawn.outline.set_visible(False)
-    label = drawn.ax.set_ylabel(coloring.name[:LONGEST_NAME], color=look.ink, fontsize=11)
+    label = drawn.ax.set_ylabel(coloring.name[:LONGEST_NAME], color=style.ink, fontsize=11)
     label.set_parse_math(parse_math=False)

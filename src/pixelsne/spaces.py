@@ -17,7 +17,7 @@ from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Points
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
 from pixelsne.duplicates import Duplicates, find_duplicates
-from pixelsne.graphs import check_square, given_affinities, given_neighbors, join, nearest_in_rows
+from pixelsne.graphs import check_square, join, nearest_in_rows, precomputed_affinities, precomputed_neighbors
 from pixelsne.memory import check_room_for_points
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import Reduction, fit_reduction
@@ -31,12 +31,12 @@ WIDEST_DENSE = 1000
 
 TAKE_SPARSE = ("cityblock", "l1", "manhattan")
 
-Twins = NDArray[np.int64]
+Matches = NDArray[np.int64]
 
 
 class Space(Protocol):
     @classmethod
-    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Space": ...
+    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Space": ...
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
         """Stage 2: the k nearest of each point, fewer where the user's own graph has fewer."""
@@ -44,7 +44,7 @@ class Space(Protocol):
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
         """The same for new rows, among the points."""
 
-    def twins(self, values: Any, neighbors: Neighbors) -> Twins:
+    def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:
         """(m): the first point that each new row equals, -1 where there is none."""
 
     def distinct(self, heaviest: int) -> "tuple[Space, Duplicates | None]":
@@ -107,7 +107,7 @@ def keys_of_sparse(rows: Any) -> list[bytes]:
     return [columns[begin:end].tobytes() + matrix.data[begin:end].tobytes() for begin, end in pairwise(ends)]
 
 
-def nearest_at_no_distance(neighbors: Neighbors) -> Twins:
+def nearest_at_no_distance(neighbors: Neighbors) -> Matches:
     return np.where(neighbors.distances[:, 0] == 0, neighbors.indices[:, 0], -1).astype(np.int64)
 
 
@@ -119,7 +119,7 @@ class Coordinates:
     points: Points
 
     @classmethod
-    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Coordinates":
+    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Coordinates":
         if sparse.issparse(values) and (settings.n_pca is None and values.shape[1] > WIDEST_DENSE):
             raise ValueError(
                 f"n_pca=None would fill in all {values.shape[1]} columns of a sparse X; "
@@ -144,9 +144,9 @@ class Coordinates:
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
         token.expect(values.shape[0])
         queries = self.reduction.apply(values, token, threads)
-        return Neighbors(*_core.neighbors_of_strangers(queries, self.points, k, token, threads))
+        return Neighbors(*_core.neighbors_of_queries(queries, self.points, k, token, threads))
 
-    def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
+    def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_no_distance(neighbors)
 
     def distinct(self, heaviest: int) -> "tuple[Coordinates, Duplicates | None]":
@@ -178,7 +178,7 @@ class OtherDistances:
     metric: str
 
     @classmethod
-    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "OtherDistances":  # noqa: ARG003
+    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "OtherDistances":  # noqa: ARG003
         if values.shape[0] > MOST_POINTS_FOR_OTHER_METRICS:
             raise ValueError(
                 f"metric={settings.metric!r} compares all pairs, which {values.shape[0]:,} points are too many for "
@@ -214,7 +214,7 @@ class OtherDistances:
             token.advance(len(block))
             first += len(block)
 
-    def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
+    def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         """By their numbers: not every distance is 0 between equal rows, and not only between them."""
         keys = keys_of_sparse if sparse.issparse(values) or sparse.issparse(self.values) else keys_of_dense
         places = {key: place for place, key in reversed(list(enumerate(keys(self.values))))}
@@ -246,7 +246,7 @@ class Given:
 
     n: int
 
-    def twins(self, values: Any, neighbors: Neighbors) -> Twins:  # noqa: ARG002
+    def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_no_distance(neighbors)
 
     def distinct(self, heaviest: int) -> "tuple[Self, None]":  # noqa: ARG002
@@ -267,35 +267,35 @@ class Given:
 
 
 @dataclass(frozen=True)
-class GivenDistances(Given):
+class PrecomputedDistances(Given):
     """The user's own: a square matrix of distances, or a sparse graph of them."""
 
     given: Any | None  # until the neighbors are found
 
     @classmethod
-    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenDistances":  # noqa: ARG003
+    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PrecomputedDistances":  # noqa: ARG003
         check_square("precomputed", values)
         return cls(values.shape[0], values)
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
-        return given_neighbors(self.given, k)
+        return precomputed_neighbors(self.given, k)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
-        return given_neighbors(values, k, are_strangers=True)
+        return precomputed_neighbors(values, k, are_queries=True)
 
-    def kept(self) -> "GivenDistances":
+    def kept(self) -> "PrecomputedDistances":
         return replace(self, given=None)
 
 
 @dataclass(frozen=True)
-class GivenAffinities(Given):
+class PrecomputedAffinities(Given):
     """The user's own P, in place of neighbors. What new points would have to do with it, nobody knows."""
 
     affinities: Affinities | None  # until the descent has them
 
     @classmethod
-    def made_from(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "GivenAffinities":  # noqa: ARG003
-        return cls(values.shape[0], given_affinities(values))
+    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PrecomputedAffinities":  # noqa: ARG003
+        return cls(values.shape[0], precomputed_affinities(values))
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
         raise TypeError("affinities take the place of neighbors: there are none to look for")
@@ -306,14 +306,14 @@ class GivenAffinities(Given):
             "use metric='precomputed' with distances, or fit old and new points together"
         )
 
-    def kept(self) -> "GivenAffinities":
+    def kept(self) -> "PrecomputedAffinities":
         return replace(self, affinities=None)
 
 
 SPACES: dict[str, type[Space]] = dict.fromkeys(CORE_METRICS, Coordinates) | dict.fromkeys(OTHER_METRICS, OtherDistances)
-SPACES |= {"precomputed": GivenDistances, "affinities": GivenAffinities}
+SPACES |= {"precomputed": PrecomputedDistances, "affinities": PrecomputedAffinities}
 
 
-def enter_space(values: Any, settings: Settings, token: _core.ProgressToken) -> Space:
+def make_space(values: Any, settings: Settings, token: _core.ProgressToken) -> Space:
     """Stage 1."""
-    return SPACES[settings.metric].made_from(values, settings, token)
+    return SPACES[settings.metric].from_input(values, settings, token)

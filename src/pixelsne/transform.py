@@ -16,6 +16,6 @@ def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.Pro
     neighbors = embedding.space.neighbors_of(values, embedding.neighbor_count, threads, token)
     conditional = calibrate(neighbors, embedding.perplexity, threads, token)
     settled = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
-    twins = embedding.space.twins(values, neighbors)
-    settled[twins >= 0] = embedding.positions[twins[twins >= 0]]
+    matching_points = embedding.space.matching_points(values, neighbors)
+    settled[matching_points >= 0] = embedding.positions[matching_points[matching_points >= 0]]
     return settled

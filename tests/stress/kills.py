@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from pixelsne import PixelSNE
 from pixelsne.files.archive import read_archive
+from pixelsne.files.atomic_write import hidden_ones
 from pixelsne.files.read_map import read_map
-from pixelsne.files.replacing import hidden_ones
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 OUTPUTS = {"map.parquet", "map.png", "model.pixelsne", "run.ckpt", "run.ckpt.prepared"}

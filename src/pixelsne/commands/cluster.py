@@ -11,18 +11,18 @@ from click.core import ParameterSource
 
 from pixelsne import __version__
 from pixelsne.choices import STARTS
-from pixelsne.commands.embed import Clock, make_model, names_of, wanted_of
+from pixelsne.commands.embed import Clock, make_model, names_of, read_options
 from pixelsne.commands.interrupts import Signals, Stopped
-from pixelsne.commands.talk import Talk
+from pixelsne.commands.reporter import Reporter
 from pixelsne.distributed import DistributedRun, start_files
 from pixelsne.distributed.checkpoint import has_run
 from pixelsne.distributed.files import expand, is_remote, new_folder
 from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.estimator import PixelSNE
+from pixelsne.files.atomic_write import left_behind
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import parameters_to_keep
 from pixelsne.files.paths import check_distinct
-from pixelsne.files.replacing import left_behind
 
 Given = dict[str, Any]
 
@@ -82,29 +82,29 @@ def check(given: Given) -> None:
 def run(given: Given, signals: Signals) -> int:
     """The exit code."""
     check(given)
-    talk, clock, model = Talk(given["quiet"], given["progress"]), Clock(), make_model(given)
+    reporter, clock, model = Reporter(given["quiet"], given["progress"]), Clock(), make_model(given)
     work: DistributedRun | None = None
     with ExitStack() as stack:
-        talk.warnings_as_lines(stack)
+        reporter.warnings_as_lines(stack)
         client = stack.enter_context(clients(given))
         try:
-            check_folder(given, client, talk)
-            paths, work = start(given, client, model, talk)
+            check_folder(given, client, reporter)
+            paths, work = start(given, client, model, reporter)
             clock.mark("read")
-            follow(work, signals, talk)
+            follow(work, signals, reporter)
             clock.mark("fit")
             rows = write(given, work, paths, model)
             clock.mark("write")
         except Stopped as stopped:
-            talk.tell(f"stopped{give_up(given, stopped, work, writing='fit' in clock.seconds)}")
+            reporter.warn(f"stopped{give_up(given, stopped, work, writing='fit' in clock.seconds)}")
             return stopped.exit_code
         if work.folder is not None:
             work.folder.remove()
-        report(given, work, rows, clock, talk)
+        report(given, work, rows, clock, reporter)
     return 0
 
 
-def check_folder(given: Given, client: Any, talk: Talk) -> None:
+def check_folder(given: Given, client: Any, reporter: Reporter) -> None:
     """Where the map's folder will be, before hours are spent."""
     if is_remote(given["output"]):
         return
@@ -112,15 +112,17 @@ def check_folder(given: Given, client: Any, talk: Talk) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     check_shared_folder(client, target.parent)
     for folder in left_behind(target):
-        talk.tell(f"{folder}: parts of a map that was not completed; delete them unless another run is writing there")
+        reporter.warn(
+            f"{folder}: parts of a map that was not completed; delete them unless another run is writing there"
+        )
 
 
-def start(given: Given, client: Any, model: PixelSNE, talk: Talk) -> tuple[list[str], DistributedRun]:
+def start(given: Given, client: Any, model: PixelSNE, reporter: Reporter) -> tuple[list[str], DistributedRun]:
     """The files of the input, and a run that has not begun."""
     paths = expand(given["input_path"])
-    work = start_files(paths, client, model, wanted_of(given), checkpoint=given["checkpoint"])
+    work = start_files(paths, client, model, read_options(given), checkpoint=given["checkpoint"])
     rows = f"{work.partitions.rows:,} rows of {work.partitions.columns:,} numbers{names_of(work.partitions.names)}"
-    talk.say(f"{len(paths)} files on {work.runner.shards} workers, {rows}")
+    reporter.info(f"{len(paths)} files on {work.runner.shards} workers, {rows}")
     return paths, work
 
 
@@ -128,7 +130,7 @@ def write(given: Given, work: DistributedRun, paths: list[str], model: PixelSNE)
     """The rows written."""
     figures = {"settings": parameters_to_keep(model, {}), "seed": given["seed"]}
     with new_folder(given["output"]) as folder:
-        return work.write(paths, wanted_of(given), targets_of(folder, paths), figures)
+        return work.write(paths, read_options(given), targets_of(folder, paths), figures)
 
 
 def give_up(given: Given, stopped: Stopped, work: DistributedRun | None, *, writing: bool) -> str:
@@ -159,18 +161,18 @@ def targets_of(folder: str, paths: list[str]) -> list[str]:
     return targets
 
 
-def follow(work: DistributedRun, signals: Signals, talk: Talk) -> None:
+def follow(work: DistributedRun, signals: Signals, reporter: Reporter) -> None:
     with signals.patiently(), ExitStack() as stack:
-        listeners = talk.listeners(stack)
+        listeners = reporter.listeners(stack)
         for snapshot in stack.enter_context(closing(work.snapshots())):
             for listener in listeners:
                 listener(snapshot)
             signals.check()
 
 
-def report(given: Given, work: DistributedRun, rows: int, clock: Clock, talk: Talk) -> None:
+def report(given: Given, work: DistributedRun, rows: int, clock: Clock, reporter: Reporter) -> None:
     if not given["as_json"]:
-        talk.say(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {given['output']}")
+        reporter.info(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {given['output']}")
         return
     result = {
         "pixelsne_version": __version__,

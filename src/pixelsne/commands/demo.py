@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from pixelsne import PixelSNE, quality
 from pixelsne.commands.plot import draw, write_page
 from pixelsne.files.write_embedding import Map, check_output
-from pixelsne.plot import Look
+from pixelsne.plot import PlotStyle
 
 RESOLUTION = (1024, 768)
 
@@ -22,10 +22,10 @@ def run(picture: str) -> None:
     model = PixelSNE(resolution=RESOLUTION, random_state=0, verbose=True).fit(values)
     seconds = time.perf_counter() - started
     title = f"{len(values):,} handwritten digits · PixelSNE · {seconds:.1f} s"
-    draw(picture, model.pixels_, RESOLUTION, labels, "", Look(title))
+    draw(picture, model.pixels_, RESOLUTION, labels, "", PlotStyle(title))
     page = Path(picture).with_suffix(".html")
     made = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
-    write_page(str(page), made, "handwritten digits", "digit", Look())
+    write_page(str(page), made, "handwritten digits", "digit", PlotStyle())
     click.echo(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
     )

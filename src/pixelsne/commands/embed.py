@@ -16,21 +16,21 @@ from pixelsne.choices import SCALES, STARTS
 from pixelsne.coloring import check_colors
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.paths import check_disk, check_paths
-from pixelsne.commands.plot import draw, look_of, write_page
+from pixelsne.commands.plot import draw, plot_style, write_page
+from pixelsne.commands.reporter import Reporter
 from pixelsne.commands.score import scores
-from pixelsne.commands.talk import Talk
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import figures_of
 from pixelsne.files.paths import file_identity, target_of
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import NUMBERED, CheckRoom, Source, Wanted
-from pixelsne.files.write_embedding import Map, about_map, write_map
+from pixelsne.files.source import NUMBERED, CheckRoom, ReadOptions, Source
+from pixelsne.files.write_embedding import Map, map_metadata, write_map
 from pixelsne.memory import check_memory
 from pixelsne.neighborhoods import Neighborhoods, sample_rows
 from pixelsne.pipeline import Run
-from pixelsne.plot import Look
+from pixelsne.plot import PlotStyle
 from pixelsne.settings import FEWEST_ROWS, SCALED_METRICS, settings_of, too_few
 from pixelsne.unlike_columns import describe_widths
 
@@ -70,35 +70,35 @@ class Clock:
 
 def run(given: Given, signals: Signals) -> int:
     """The exit code."""
-    talk = Talk(given["quiet"], given["progress"])
+    reporter = Reporter(given["quiet"], given["progress"])
     work: Run | None = None
     checkpoint: Checkpoint | None = None
     written: list[str] | None = None
     clock = Clock()
     with ExitStack() as stack:
-        talk.warnings_as_lines(stack)
+        reporter.warnings_as_lines(stack)
         check_paths(given)
         try:
             model = make_model(given)
-            source = read(given, model, talk)
+            source = read(given, model, reporter)
             check_disk(given, model, source)
             clock.mark("read")
             work = model.start(source.values)
-            checkpoint = open_checkpoint(given, work, source, talk)
+            checkpoint = open_checkpoint(given, work, source, reporter)
             clock.mark("checkpoint")
-            follow(work, signals, checkpoint, talk)
+            follow(work, signals, checkpoint, reporter)
             model.finish(work)
             clock.mark("fit")
             written = []
             for path in write_results(given, model, source):
                 written.append(path)
         except Stopped as stopped:
-            give_up(stopped, work, checkpoint, written, talk)
+            give_up(stopped, work, checkpoint, written, reporter)
             return stopped.exit_code
     clock.mark("write")
     if checkpoint is not None:
         checkpoint.remove()
-    report(given, model, source, clock, talk)
+    report(given, model, source, clock, reporter)
     return 0
 
 
@@ -114,29 +114,31 @@ def make_model(given: Given) -> PixelSNE:
     return PixelSNE.preset(given["preset"], **chosen, **fixed) if given["preset"] else PixelSNE(**chosen, **fixed)
 
 
-def wanted_of(given: Given) -> Wanted:
-    return Wanted(given["columns"], given["label"], given["header"], given["representation"])
+def read_options(given: Given) -> ReadOptions:
+    return ReadOptions(given["columns"], given["label"], given["header"], given["representation"])
 
 
-def read(given: Given, model: PixelSNE, talk: Talk) -> Source:
-    talk.say(f"reading {given['input_path']}")
-    source = read_points(given["input_path"], wanted_of(given), room_for_a_fit(model))
+def read(given: Given, model: PixelSNE, reporter: Reporter) -> Source:
+    reporter.info(f"reading {given['input_path']}")
+    source = read_points(given["input_path"], read_options(given), room_for_a_fit(model))
     if len(source) < FEWEST_ROWS:
         raise FileError(source.path, too_few(len(source)))
     if given.get("picture"):
         check_colors(label_of(given, source), given["label"] or "", given["color_as"])
-    talk.say(summary_of(source))
+    reporter.info(summary_of(source))
     if given["scale"] == "auto" and not given["preset"]:
-        scale_table(model, source, talk)
+        scale_table(model, source, reporter)
     return source
 
 
-def scale_table(model: PixelSNE, source: Source, talk: Talk) -> None:
+def scale_table(model: PixelSNE, source: Source, reporter: Reporter) -> None:
     """Scale the columns of a table with names, if these are of unlike units."""
     has_names = source.columns and source.columns[0] != NUMBERED.format(0)
     if has_names and model.metric in SCALED_METRICS and (widths := describe_widths(source.values, source.columns)):
         model.set_params(scale="standard")
-        talk.say(f"columns are scaled, since they deviate by very different amounts ({widths}); --scale none does not")
+        reporter.info(
+            f"columns are scaled, since they deviate by very different amounts ({widths}); --scale none does not"
+        )
 
 
 def summary_of(source: Source) -> str:
@@ -166,7 +168,7 @@ def room_for_a_fit(model: PixelSNE) -> CheckRoom:
     return check
 
 
-def open_checkpoint(given: Given, work: Run, source: Source, talk: Talk) -> Checkpoint | None:
+def open_checkpoint(given: Given, work: Run, source: Source, reporter: Reporter) -> Checkpoint | None:
     """Where the work is kept, and the run brought to where one was that was kept before."""
     path = given["checkpoint"] or given["resume"]
     if path is None:
@@ -175,15 +177,15 @@ def open_checkpoint(given: Given, work: Run, source: Source, talk: Talk) -> Chec
     resumed = given["resume"] is not None and Path(given["resume"]).exists()
     if resumed:
         resume(given["resume"], work, identity)
-        talk.say(f"going on from iteration {work.descent.iteration if work.descent else 0}")
+        reporter.info(f"going on from iteration {work.descent.iteration if work.descent else 0}")
     same = resumed and file_identity(Path(path)) == file_identity(Path(given["resume"]))
     return Checkpoint(Path(path), work, identity, given["every"], prepared_is_there=same)
 
 
-def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, talk: Talk) -> None:
+def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
     """To the end; Stopped comes between two iterations."""
     with signals.patiently(), ExitStack() as stack:
-        listeners = [*([checkpoint.show] if checkpoint else []), *talk.listeners(stack)]
+        listeners = [*([checkpoint.show] if checkpoint else []), *reporter.listeners(stack)]
         for snapshot in stack.enter_context(closing(work.snapshots())):
             for listener in listeners:
                 listener(snapshot)
@@ -191,20 +193,20 @@ def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, talk: Tal
 
 
 def give_up(
-    stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, talk: Talk
+    stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, reporter: Reporter
 ) -> None:
     """written: the results that are complete; None before there are any to write."""
     if written is not None:
         done = f"complete: {', '.join(written)}" if written else "none is half done"
-        talk.tell(f"stopped while results were written, {done}{keep(checkpoint)}")
+        reporter.warn(f"stopped while results were written, {done}{keep(checkpoint)}")
     elif stopped.hurried:
-        talk.tell("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
+        reporter.warn("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
     elif checkpoint is None:
-        talk.tell("stopped, nothing written; --checkpoint FILE keeps the work next time")
+        reporter.warn("stopped, nothing written; --checkpoint FILE keeps the work next time")
     elif told := keep(checkpoint):
-        talk.tell(f"stopped at iteration {work.descent.iteration if work and work.descent else 0}{told}")
+        reporter.warn(f"stopped at iteration {work.descent.iteration if work and work.descent else 0}{told}")
     else:
-        talk.tell("stopped before the map began to form: there is nothing to keep yet")
+        reporter.warn("stopped before the map began to form: there is nothing to keep yet")
 
 
 def keep(checkpoint: Checkpoint | None) -> str:
@@ -216,8 +218,8 @@ def keep(checkpoint: Checkpoint | None) -> str:
 
 
 def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
-    about = about_map(source, wanted_of(given), model.screen_, seed=given["seed"], **figures_of(model))
-    return Map(model.embedding_, model.screen_.resolution, source.others, about, source.path)
+    metadata = map_metadata(source, read_options(given), model.screen_, seed=given["seed"], **figures_of(model))
+    return Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
 
 
 def write_results(given: Given, model: PixelSNE, source: Source) -> Iterator[str]:
@@ -232,17 +234,19 @@ def write_results(given: Given, model: PixelSNE, source: Source) -> Iterator[str
         model.save(given["model_path"])
         yield given["model_path"]
     if given["html"]:
-        write_page(given["html"], made, source.path.name, None, Look(dark=given["dark"]))
+        write_page(given["html"], made, source.path.name, None, PlotStyle(dark=given["dark"]))
         yield given["html"]
     if given["picture"]:
-        column, look = label_of(given, source), look_of(given, label=True)
-        draw(given["picture"], model.pixels_, made.resolution, column, given["label"] or "", look)
+        column, style = label_of(given, source), plot_style(given, label=True)
+        draw(given["picture"], model.pixels_, made.resolution, column, given["label"] or "", style)
         yield given["picture"]
 
 
 def label_of(given: Given, source: Source) -> Any:
     """Its column, or None."""
-    return None if given["label"] is None or source.others is None else source.others.column(given["label"])
+    return (
+        None if given["label"] is None or source.extra_columns is None else source.extra_columns.column(given["label"])
+    )
 
 
 def remember_names(model: PixelSNE, source: Source) -> None:
@@ -251,13 +255,13 @@ def remember_names(model: PixelSNE, source: Source) -> None:
         model.feature_names_in_ = np.array(source.columns, dtype=object)
 
 
-def report(given: Given, model: PixelSNE, source: Source, clock: Clock, talk: Talk) -> None:
+def report(given: Given, model: PixelSNE, source: Source, clock: Clock, reporter: Reporter) -> None:
     paths = {name: given[option] for option, name in RESULTS.items()}
     if not given["as_json"]:
         written = ", ".join(path for path in paths.values() if path)
         done = f"{model.n_iter_} iterations, KL {model.kl_divergence_:.3f}, {clock.total():.1f} s: {written}"
         is_reduced = model.n_pca_ is not None and model.n_pca_ < source.values.shape[1]
-        talk.say((f"{model.n_pca_} of {source.values.shape[1]:,} dimensions kept, " if is_reduced else "") + done)
+        reporter.info((f"{model.n_pca_} of {source.values.shape[1]:,} dimensions kept, " if is_reduced else "") + done)
         return
     quality = judge(given, model, source)
     clock.mark("quality")

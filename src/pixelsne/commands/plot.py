@@ -8,7 +8,7 @@ from pixelsne.files.column_names import own_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_embedding import PLACES, Map, check_output, created
-from pixelsne.plot import Look, save_picture
+from pixelsne.plot import PlotStyle, save_picture
 
 if TYPE_CHECKING:
     from pixelsne.coloring import ColorAs
@@ -17,10 +17,10 @@ PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
 
 
-def look_of(given: dict[str, Any], *, label: bool) -> Look:
+def plot_style(given: dict[str, Any], *, label: bool) -> PlotStyle:
     """A label names classes, whatever it looks like; dates remain a scale."""
     color_as: ColorAs = given["color_as"] if given["color_as"] != "auto" or not label else "label"
-    return Look(given["title"], given["dark"], given["magnify"], given["point_size"], color_as)
+    return PlotStyle(given["title"], given["dark"], given["magnify"], given["point_size"], color_as)
 
 
 def draw(
@@ -29,25 +29,25 @@ def draw(
     resolution: tuple[int, int],
     column: Any,
     name: str,
-    look: Look,
+    style: PlotStyle,
     behind: Pixels | None = None,
 ) -> None:
     with created(Path(path)) as file:
         kind = Path(path).suffix.lower().removeprefix(".")
-        save_picture(file, pixels, resolution, column, name=name, look=look, kind=kind, behind=behind)
+        save_picture(file, pixels, resolution, column, name=name, style=style, kind=kind, behind=behind)
 
 
-def write_page(path: str, one: Map, title: str, color: str | None, look: Look) -> None:
+def write_page(path: str, one: Map, title: str, color: str | None, style: PlotStyle) -> None:
     """The page that `view` serves, in one file."""
     from pixelsne.viewer.export import standalone  # noqa: PLC0415 - not for those who draw
     from pixelsne.viewer.layout import page_of  # noqa: PLC0415
 
     with created(Path(path)) as file:
-        file.write(standalone(page_of(one, title, color, dark=look.dark)).encode())
+        file.write(standalone(page_of(one, title, color, dark=style.dark)).encode())
 
 
 def columns_in(one: Map) -> list[str]:
-    return [] if one.others is None else list(one.others.column_names)
+    return [] if one.extra_columns is None else list(one.extra_columns.column_names)
 
 
 def asked_column(one: Map, name: str | None) -> str | None:
@@ -59,7 +59,7 @@ def run(given: dict[str, Any]) -> None:
     path = Path(given["map_path"])
     check_output(given["output"], (path,), PICTURES + PAGES)
     one = read_map(path)
-    label = one.about.get("label")
+    label = one.metadata.get("label")
     known = columns_in(one)
     color = asked_column(one, given["color"]) or (None if given["density"] else label)
     if color is not None and color not in known:
@@ -70,8 +70,8 @@ def run(given: dict[str, Any]) -> None:
             one,
             given["title"] or path.name,
             color if given["color"] else None,
-            Look(dark=given["dark"]),
+            PlotStyle(dark=given["dark"]),
         )
         return
-    column = None if color is None else one.others.column(color)
-    draw(given["output"], one.pixels, one.resolution, column, color or "", look_of(given, label=color == label))
+    column = None if color is None else one.extra_columns.column(color)
+    draw(given["output"], one.pixels, one.resolution, column, color or "", plot_style(given, label=color == label))

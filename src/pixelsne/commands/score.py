@@ -9,12 +9,12 @@ import numpy as np
 
 from pixelsne import __version__
 from pixelsne.coloring import encode
-from pixelsne.commands.talk import Talk
+from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
 from pixelsne.files.read_parts import read_file_or_parts
-from pixelsne.files.source import Source, Wanted
+from pixelsne.files.source import ReadOptions, Source
 from pixelsne.files.write_embedding import Map
 from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
 from pixelsne.settings import SCALED_METRICS, settings_of
@@ -44,16 +44,16 @@ def scores(near: Neighborhoods, counts: tuple[int, ...], labels: Any) -> dict[st
 
 
 def run(given: Given) -> None:
-    talk = Talk()
+    reporter = Reporter()
     with ExitStack() as stack:
-        talk.warnings_as_lines(stack)
-        result = judge_map(given, talk)
+        reporter.warnings_as_lines(stack)
+        result = judge_map(given, reporter)
     click.echo(json.dumps(result) if given["as_json"] else as_text(result))
 
 
-def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
+def judge_map(given: Given, reporter: Reporter) -> dict[str, Any]:
     one = read_map(given["map_path"])
-    source = read_file_or_parts(given["input_path"], wanted_of(given, one))
+    source = read_file_or_parts(given["input_path"], read_options(given, one))
     if len(source) != len(one.placed):
         raise FileError(given["map_path"], f"has {len(one.placed):,} points, {source.path} {len(source):,} rows")
     model = model_of(given, one)
@@ -61,8 +61,10 @@ def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
     counts = tuple(k for k in COUNTS if k < len(source))
     if not counts:
         raise FileError(source.path, "has one row, which has no neighbors")
-    talk.say(f"neighbors of {len(rows):,} rows among {len(source):,}")
-    labels = None if given["label"] is None or source.others is None else source.others.column(given["label"])
+    reporter.info(f"neighbors of {len(rows):,} rows among {len(source):,}")
+    labels = (
+        None if given["label"] is None or source.extra_columns is None else source.extra_columns.column(given["label"])
+    )
     scored = scores(Neighborhoods.of(source.values, one.placed, rows, max(counts), model), counts, labels)
     return {
         "pixelsne_version": __version__,
@@ -72,17 +74,17 @@ def judge_map(given: Given, talk: Talk) -> dict[str, Any]:
     }
 
 
-def wanted_of(given: Given, one: Map) -> Wanted:
+def read_options(given: Given, one: Map) -> ReadOptions:
     """What was embedded, if the map tells and the user does not."""
-    told = one.about
+    told = one.metadata
     is_table = bool(told.get("columns")) and not told.get("rep")
     columns = given["columns"] or (tuple(told["columns"]) if is_table else None)
-    return Wanted(columns, given["label"], given["header"], given["representation"] or told.get("rep"))
+    return ReadOptions(columns, given["label"], given["header"], given["representation"] or told.get("rep"))
 
 
 def model_of(given: Given, one: Map) -> PixelSNE:
     """With the settings that made the map, and those the user wants instead."""
-    told = one.about.get("settings", {})
+    told = one.metadata.get("settings", {})
     settings = {name: told[name] for name in OF_AFFINITIES if name in told}
     settings |= {name: given[name] for name in ("perplexity", "metric") if given[name] is not None}
     if settings.get("metric", "euclidean") not in SCALED_METRICS:
@@ -94,7 +96,7 @@ def model_of(given: Given, one: Map) -> PixelSNE:
 
 def divergence(source: Source, one: Map, model: PixelSNE) -> float | None:
     """None for maps that do not tell how large a pixel is in embedding units."""
-    units = one.about.get("unit_per_pixel")
+    units = one.metadata.get("unit_per_pixel")
     if not isinstance(units, list):
         return None
     if len(source) <= EXACT_UP_TO:

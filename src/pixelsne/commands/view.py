@@ -11,7 +11,7 @@ from pixelsne.commands.embed import Given, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.paths import check_paths
 from pixelsne.commands.plot import asked_column
-from pixelsne.commands.talk import Talk
+from pixelsne.commands.reporter import Reporter
 from pixelsne.files.read_map import read_map
 from pixelsne.settings import settings_of
 from pixelsne.viewer import current_map, make_server, open_page, snapshots_of, written
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 
 def run(given: Given) -> None:
-    talk = Talk(given["quiet"], progress=True)
+    reporter = Reporter(given["quiet"], progress=True)
     with ExitStack() as stack:
-        talk.warnings_as_lines(stack)
-        server = live_server(given, talk) if given["live"] else finished_server(given)
+        reporter.warnings_as_lines(stack)
+        server = live_server(given, reporter) if given["live"] else finished_server(given)
         stack.callback(server.close)
         server.start()
         try:
             if server.live is not None:
                 server.live.start()
             click.echo(server.address)
-            talk.say("open this address in a browser on this machine; Ctrl-C ends")
+            reporter.info("open this address in a browser on this machine; Ctrl-C ends")
             if given["browser"]:
                 open_page(server.address)
             threading.Event().wait()
         except Stopped:
-            talk.say(end_live_run(given, server.live))
+            reporter.info(end_live_run(given, server.live))
             raise
 
 
@@ -68,27 +68,27 @@ def serve(given: Given, page: Page, live: LiveRun | None, current: Any) -> "Serv
     )
 
 
-def live_server(given: Given, talk: Talk) -> "Server":
+def live_server(given: Given, reporter: Reporter) -> "Server":
     given = given | {"input_path": given["path"], "output": given["output"] or ""}
     if given["output"]:
         check_paths(given)
     model = make_model(given)
-    source = read(given, model, talk)
+    source = read(given, model, reporter)
     settings = settings_of(model, init="random")
-    columns = columns_of(source.others, {given["label"]})
+    columns = columns_of(source.extra_columns, {given["label"]})
     color = chosen_color(columns, None, given["label"])
     page = Page(Path(given["path"]).name, settings.resolution, len(source), columns, b"", color)
 
     def finish() -> str:
         if given["output"]:
             list(write_results(given, model, source))
-            talk.say(f"the map is in {given['output']}")
+            reporter.info(f"the map is in {given['output']}")
         return str(model.stopped_by_)
 
     live = LiveRun(
         snapshots_of(model, source.values),
         settings.max_iter,
         finish,
-        lambda words: talk.tell(f"the run failed: {words}"),
+        lambda words: reporter.warn(f"the run failed: {words}"),
     )
-    return serve(given, page, live, lambda: current_map(model, live, settings.resolution, source.others))
+    return serve(given, page, live, lambda: current_map(model, live, settings.resolution, source.extra_columns))

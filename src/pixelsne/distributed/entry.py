@@ -19,7 +19,7 @@ from pixelsne.distributed.shards import FEWEST_NEIGHBORHOODS
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.distributed.waiting import workers_of
 from pixelsne.estimator import PixelSNE
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.settings import FEWEST_ROWS, Settings, settings_of, too_few
 
@@ -68,7 +68,7 @@ def start_files(
     paths: list[str],
     client: Any,
     model: PixelSNE,
-    wanted: Wanted,
+    wanted: ReadOptions,
     *,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistributedRun:

@@ -14,11 +14,11 @@ from pixelsne.arrays import Placed
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.distributed.reduce import Block
 from pixelsne.distributed.task_runner import TaskRunner
+from pixelsne.files.atomic_write import atomic_directory, atomic_write
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import READERS, read_points
-from pixelsne.files.replacing import appearing, replacing
-from pixelsne.files.source import Source, Wanted
-from pixelsne.files.write_embedding import Map, about_map, write_map, write_parquet
+from pixelsne.files.source import ReadOptions, Source
+from pixelsne.files.write_embedding import Map, map_metadata, write_map, write_parquet
 from pixelsne.screen import Screen
 
 
@@ -47,7 +47,7 @@ def new_folder(output: str) -> Iterator[str]:
     if is_remote(output):
         yield output
         return
-    with appearing(Path(output).absolute()) as folder:
+    with atomic_directory(Path(output).absolute()) as folder:
         yield str(folder)
 
 
@@ -66,7 +66,7 @@ def local_copy(path: str) -> Iterator[Path]:
         yield copy
 
 
-def read_source(path: str, wanted: Wanted) -> Source:
+def read_source(path: str, wanted: ReadOptions) -> Source:
     with local_copy(path) as file:
         source = read_points(file, wanted)
         if is_remote(path) and isinstance(source.values, np.memmap):
@@ -74,7 +74,7 @@ def read_source(path: str, wanted: Wanted) -> Source:
         return source
 
 
-def read_values(path: str, wanted: Wanted, number: int) -> Block:
+def read_values(path: str, wanted: ReadOptions, number: int) -> Block:
     """The numbers of one file; reading has checked them."""
     source = read_source(path, wanted)
     if not isinstance(source.values, np.ndarray):
@@ -87,7 +87,7 @@ def shape_of(block: Block) -> tuple[int, int, tuple[str, ...], int]:
     return *block.values.shape, block.names, block.values.itemsize
 
 
-def partitions_of_files(runner: TaskRunner, paths: list[str], wanted: Wanted) -> Partitions:
+def partitions_of_files(runner: TaskRunner, paths: list[str], wanted: ReadOptions) -> Partitions:
     """One partition a file."""
     blocks = [runner.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
     shapes = runner.gather([runner.task("read", shape_of, block) for block in blocks])
@@ -103,12 +103,16 @@ def partitions_of_files(runner: TaskRunner, paths: list[str], wanted: Wanted) ->
     return Partitions(blocks, [shape[0] for shape in shapes], columns, row_bytes, names)
 
 
-def write_part(placed: Placed, path: str, wanted: Wanted, target: str, screen: Screen, figures: dict[str, Any]) -> int:
+def write_part(
+    placed: Placed, path: str, wanted: ReadOptions, target: str, screen: Screen, figures: dict[str, Any]
+) -> int:
     """The map of one file, with all that travels along; returns its rows. The target's folder must be there."""
     source = read_source(path, wanted)
-    one = Map(placed, screen.resolution, source.others, about_map(source, wanted, screen, **figures), Path(path))
+    one = Map(
+        placed, screen.resolution, source.extra_columns, map_metadata(source, wanted, screen, **figures), Path(path)
+    )
     if not is_remote(target):
-        with replacing(Path(target)) as file:  # makes no folder: one that is gone is not wanted any more
+        with atomic_write(Path(target)) as file:  # makes no folder: one that is gone is not wanted any more
             write_parquet(file, one)
         return len(placed)
     import fsspec  # noqa: PLC0415

@@ -15,7 +15,7 @@ from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner
-from pixelsne.files.source import Wanted
+from pixelsne.files.source import ReadOptions
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
 from pixelsne.reduce import Reduction
 from pixelsne.repulsion import MOST_NODES
@@ -191,7 +191,7 @@ class DistributedRun:
         )
         return positions, [self.runner.task("result", result.place, one, screen) for one in positions], self.descent
 
-    def write(self, paths: list[str], wanted: Wanted, targets: list[str], figures: dict[str, Any]) -> int:
+    def write(self, paths: list[str], wanted: ReadOptions, targets: list[str], figures: dict[str, Any]) -> int:
         """Write the map of each input file into a file of its own, on the workers; return the number of rows.
 
         figures: what each tells of the run, beside what the run itself knows.

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.files.replacing import replacing
+from pixelsne.files.atomic_write import atomic_write
 
 DOCUMENT = "document.json"
 LARGEST_DOCUMENT = 16_000_000  # bytes
@@ -40,7 +40,7 @@ def damage(error: Exception) -> str:
 
 def write_archive(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
     text = json.dumps(document, indent=1, allow_nan=False)
-    with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_write(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(DOCUMENT, text)
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

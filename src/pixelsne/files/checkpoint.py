@@ -17,11 +17,11 @@ from pixelsne.descent import State
 from pixelsne.descent_loop import StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
+from pixelsne.files.atomic_write import sweep
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run, fingerprint
 from pixelsne.files.model import READING_ERRORS, array_of, describe_space, finite, read_space
 from pixelsne.files.paths import target_of
-from pixelsne.files.replacing import sweep
 from pixelsne.pipeline import Prepared, Run
 from pixelsne.settings import Settings, check_choice, check_count
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pixelsne.arrays import AnyArray
 from pixelsne.files.errors import FileError, NoColumnError
 from pixelsne.files.identifiers import IdentifierScan
-from pixelsne.files.source import ROW_NUMBERS, CheckRoom, Source, Wanted
+from pixelsne.files.source import ROW_NUMBERS, CheckRoom, ReadOptions, Source
 from pixelsne.memory import GIGABYTE, available
 
 COLUMNS_NAMED = 20  # in an error
@@ -34,7 +34,7 @@ def is_vector(kind: pa.DataType) -> bool:
     return any(is_list(kind) for is_list in lists) and is_number(kind.value_type)
 
 
-def choose_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
+def choose_columns(path: Path, schema: pa.Schema, wanted: ReadOptions) -> list[str]:
     """Which columns are embedded: those that were asked for; or all vectors; or else all numbers."""
     asked = (*(wanted.columns or ()), *((wanted.label,) if wanted.label else ()))
     names = Counter(schema.names)
@@ -62,7 +62,7 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names[:COLUMNS_NAMED]) + (", ..." if len(names) > COLUMNS_NAMED else "")
 
 
-def default_columns(path: Path, schema: pa.Schema, wanted: Wanted) -> list[str]:
+def default_columns(path: Path, schema: pa.Schema, wanted: ReadOptions) -> list[str]:
     free = [field for field in schema if field.name != wanted.label and field.name not in ROW_NUMBERS]
     vectors = [field.name for field in free if is_vector(field.type)]
     if not vectors and wanted.label is not None and is_vector(schema.field(wanted.label).type):
@@ -143,7 +143,7 @@ def width_of(path: Path, name: str, column: Any) -> int:
 class TableReader:
     """Collects the values to embed, and the columns beside them, from batches of a table."""
 
-    def __init__(self, path: Path, schema: pa.Schema, wanted: Wanted) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, wanted: ReadOptions) -> None:
         self.path = path
         self.names = choose_columns(path, schema, wanted)
         self.read = 0  # rows
@@ -176,12 +176,14 @@ class TableReader:
         embedded = [name for name in self.names if name not in identifiers]
         if not embedded:
             raise FileError(self.path, only_identifiers(identifiers))
-        others = pa.Table.from_batches(self._others).drop_columns(
+        extra_columns = pa.Table.from_batches(self._others).drop_columns(
             [name for name in embedded if self._places[name] in self._kept]
         )
         places = [place for place, name in enumerate(self.names) if name not in identifiers]  # each is one number wide
         values = join(self._blocks, places if identifiers else None)
-        return Source(self.path, values, tuple(embedded), others if others.num_columns else None, tuple(identifiers))
+        return Source(
+            self.path, values, tuple(embedded), extra_columns if extra_columns.num_columns else None, tuple(identifiers)
+        )
 
 
 def only_identifiers(names: list[str]) -> str:
@@ -193,7 +195,7 @@ def only_identifiers(names: list[str]) -> str:
 
 
 def read_batches(
-    path: Path, schema: pa.Schema, rows: int | None, batches: Iterable[Any], wanted: Wanted, check_room: CheckRoom
+    path: Path, schema: pa.Schema, rows: int | None, batches: Iterable[Any], wanted: ReadOptions, check_room: CheckRoom
 ) -> Source:
     """A Source from batches of a table; `rows` if it tells how many it has. The table itself is never in memory."""
     reader, room = TableReader(path, schema, wanted), available()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pixelsne.files.errors import FileError
-from pixelsne.files.source import NUMBERED, Wanted
+from pixelsne.files.source import NUMBERED, ReadOptions
 
 BLOCK_BYTES = 4_000_000
 LONGEST_LINE = 64_000_000
@@ -32,7 +32,7 @@ Names = list[str] | None  # None: the first line has them
 class Layout:
     """Separator, names of columns and block size."""
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: Path, wanted: ReadOptions) -> None:
         first, second = first_lines(path)
         self.separator = "\t" if ".tsv" in path.suffixes else max(SEPARATORS, key=first.count)  # of equals the first
         rows = first_rows(path, self.separator)
@@ -96,8 +96,8 @@ def is_header(first: list[str], following: Iterable[list[str]]) -> bool:
         return True
     if len(places) < FEWEST_COUNTING or not counts([first[place] for place in places]):
         return False
-    others = [row for row in following if len(row) == len(first)]
-    return bool(others) and not any(counts([row[place] for place in places]) for row in others)
+    extra_columns = [row for row in following if len(row) == len(first)]
+    return bool(extra_columns) and not any(counts([row[place] for place in places]) for row in extra_columns)
 
 
 def counts(fields: list[str]) -> bool:

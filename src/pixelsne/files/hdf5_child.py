@@ -18,7 +18,7 @@ from pixelsne.files.errors import FileError, first_words, no_map
 
 MATRIX = "X"
 MAP = "X_pixelsne"  # in obsm
-ABOUT = "pixelsne"  # in uns: what a map tells of itself
+METADATA_KEY = "pixelsne"  # in uns: what a map tells of itself
 
 BLOCK_BYTES = 16_000_000
 SECONDS_TO_OPEN = 60  # of computing
@@ -70,12 +70,12 @@ def read(request: dict[str, Any], send: Sender) -> None:
         send.array(table)
 
 
-def read_about(request: dict[str, Any], send: Sender) -> None:
+def read_metadata(request: dict[str, Any], send: Sender) -> None:
     """What a map tells of itself, as it was written."""
     import h5py  # noqa: PLC0415
 
     with h5py.File(request["path"], "r") as file:
-        told = str(file[f"uns/{ABOUT}"].asstr()[()]) if f"uns/{ABOUT}" in file else "{}"
+        told = str(file[f"uns/{METADATA_KEY}"].asstr()[()]) if f"uns/{METADATA_KEY}" in file else "{}"
     send.line({"told": told})
 
 
@@ -94,7 +94,7 @@ def write_map_into(file: IO[bytes], placed: Any, told: str) -> None:
 
     with h5py.File(file, "r+") as cells:
         anndata.io.write_elem(cells.require_group("obsm"), MAP, placed)
-        anndata.io.write_elem(cells.require_group("uns"), ABOUT, told)
+        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, told)
 
 
 def choose_representation(path: Path, file: Any, asked: str | None) -> str:
@@ -174,7 +174,7 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PARENT_DEATH, signal.SIGKILL)
 
 
-TASKS = {"read": read, "about": read_about, "add": add_map}
+TASKS = {"read": read, "about": read_metadata, "add": add_map}
 
 
 def main(asked: str) -> None:

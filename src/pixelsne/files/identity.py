@@ -20,8 +20,8 @@ Identity = dict[str, Any]
 
 def describe_run(rows: int, columns: int, values: str, settings: Settings) -> Identity:
     """The data, the settings and the program. values: the fingerprint of all numbers."""
-    about = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": values}
-    return about | describe_settings(settings)
+    metadata = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": values}
+    return metadata | describe_settings(settings)
 
 
 def describe_settings(settings: Settings) -> Identity:

@@ -28,7 +28,7 @@ from pixelsne.settings import (
     check_resolution,
     settings_of,
 )
-from pixelsne.spaces import Coordinates, GivenAffinities, GivenDistances, OtherDistances, Space
+from pixelsne.spaces import Coordinates, OtherDistances, PrecomputedAffinities, PrecomputedDistances, Space
 from pixelsne.sparse_structure import to_csr
 
 if TYPE_CHECKING:
@@ -166,14 +166,14 @@ SPACES: dict[str, tuple[type[Space], Describe, Read]] = {
     "coordinates": (Coordinates, describe_coordinates, read_coordinates),
     "other distances": (OtherDistances, describe_other, read_other),
     "given distances": (
-        GivenDistances,
+        PrecomputedDistances,
         lambda space, _: {"n": space.n},
-        lambda described, _: GivenDistances(int(described["n"]), None),
+        lambda described, _: PrecomputedDistances(int(described["n"]), None),
     ),
     "given affinities": (
-        GivenAffinities,
+        PrecomputedAffinities,
         lambda space, _: {"n": space.n},
-        lambda described, _: GivenAffinities(int(described["n"]), None),
+        lambda described, _: PrecomputedAffinities(int(described["n"]), None),
     ),
 }
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pixelsne.arrays import AnyArray
 from pixelsne.files.columns import check_told
 from pixelsne.files.errors import FileError, first_words
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import CheckRoom, ReadOptions, Source
 from pixelsne.memory import GIGABYTE, available
 
 ROWS_AT_ONCE = 65_536
@@ -34,7 +34,7 @@ class Member:
     dtype: Any
 
 
-def read_npy(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
+def read_npy(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
     """Mapped into memory, not read."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -43,7 +43,7 @@ def read_npy(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
     return matrix_source(path, values, None, wanted, check_room)
 
 
-def read_npz(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
+def read_npz(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
     """The matrix X, or the only one there is; arrays of as many rows travel along."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -108,7 +108,7 @@ def check_unpacked(path: Path, members: list[Member]) -> None:
         raise FileError(path, f"unpacks to {size / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are available")
 
 
-def choose_arrays(path: Path, members: dict[str, Member], wanted: Wanted) -> tuple[str, list[str]]:
+def choose_arrays(path: Path, members: dict[str, Member], wanted: ReadOptions) -> tuple[str, list[str]]:
     """The matrix, and what travels along: columns of numbers or words with as many rows."""
     matrices = [name for name, member in members.items() if len(member.shape) == MATRIX]
     if wanted.matrix not in matrices and len(matrices) != 1:
@@ -126,18 +126,20 @@ def choose_arrays(path: Path, members: dict[str, Member], wanted: Wanted) -> tup
     return chosen, along
 
 
-def matrix_source(path: Path, values: Any, others: pa.Table | None, wanted: Wanted, check_room: CheckRoom) -> Source:
+def matrix_source(
+    path: Path, values: Any, extra_columns: pa.Table | None, wanted: ReadOptions, check_room: CheckRoom
+) -> Source:
     if values.ndim != MATRIX or values.dtype.kind not in NUMBERS or 0 in values.shape:
         raise FileError(path, f"must hold a matrix of numbers (rows, columns), has {values.dtype} {values.shape}")
-    if wanted.label is not None and (others is None or wanted.label not in others.column_names):
-        known = ", ".join(others.column_names) if others is not None else "none"
+    if wanted.label is not None and (extra_columns is None or wanted.label not in extra_columns.column_names):
+        known = ", ".join(extra_columns.column_names) if extra_columns is not None else "none"
         raise FileError(path, f"has no array {wanted.label!r} of {values.shape[0]:,} labels; it has {known}")
     if wanted.columns is not None:
         values = values[:, [column_place(path, name, values.shape[1]) for name in wanted.columns]]
     rows, width = values.shape
     check_told(path, rows, rows, width, values.dtype, check_room)  # mapped or read, they are there already
     check_numbers(path, values, wanted.columns)
-    return Source(path, values, wanted.columns or (), others)
+    return Source(path, values, wanted.columns or (), extra_columns)
 
 
 def column_place(path: Path, name: str, count: int) -> int:

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 
 from pixelsne.files.columns import read_batches
 from pixelsne.files.errors import FileError, first_words
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import CheckRoom, ReadOptions, Source
 
 ROWS_PER_BATCH = 65_536
 
 
-def read_parquet(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
+def read_parquet(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
     try:
         with pq.ParquetFile(path, memory_map=True) as file:
             batches = file.iter_batches(ROWS_PER_BATCH)
@@ -24,7 +24,7 @@ def read_parquet(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
         refuse(path, error, "parquet")
 
 
-def read_feather(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
+def read_feather(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
     try:
         with pa.memory_map(str(path)) as raw, pa.ipc.open_file(raw) as file:
             batches = (file.get_batch(place) for place in range(file.num_record_batches))

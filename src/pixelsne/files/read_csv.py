@@ -14,7 +14,7 @@ from pixelsne.files.csv_layout import NUMBER, Layout
 from pixelsne.files.csv_quotes import check_quotes, check_swallowed_rows
 from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.identifiers import may_identify
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import CheckRoom, ReadOptions, Source
 
 # A column of text of which this share is numbers has text among its numbers.
 MOSTLY = 0.5
@@ -25,7 +25,7 @@ MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "None"]
 Kinds = dict[str, pa.DataType]
 
 
-def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
+def read_csv(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
     layout = Layout(path, wanted)
     check_quotes(path, layout.separator)
     as_text: set[str] = set()
@@ -46,7 +46,7 @@ def read_csv(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
 
 
 def find_kinds(
-    path: Path, layout: Layout, wanted: Wanted, as_text: set[str], as_float: set[str]
+    path: Path, layout: Layout, wanted: ReadOptions, as_text: set[str], as_float: set[str]
 ) -> tuple[Kinds, set[str]]:
     """Columns are what their first block says; of those to embed, whole numbers may be followed by others.
 
@@ -88,7 +88,7 @@ def open_csv(path: Path, layout: Layout, kinds: Kinds | None) -> Any:
     )
 
 
-def refuse_text_among_numbers(path: Path, batch: Any, wanted: Wanted) -> None:
+def refuse_text_among_numbers(path: Path, batch: Any, wanted: ReadOptions) -> None:
     """Without this, one typing error would turn a column of numbers into words that travel along."""
     if wanted.columns is not None:
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.hdf5_process import Hdf5Process, hdf5_process
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import CheckRoom, ReadOptions, Source
 
 LIBRARIES = ("anndata", "h5py")
 
@@ -17,7 +17,7 @@ def need_anndata(path: Path) -> None:
         raise FileError(path, "needs a library: pip install 'pixelsne[anndata]'")
 
 
-def read_h5ad(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
+def read_h5ad(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
     """Of the file, what is embedded and the table of cells; the rest stays where it is."""
     from pixelsne.files.read_arrays import matrix_source  # noqa: PLC0415 - slow to import
 
@@ -29,11 +29,13 @@ def read_h5ad(path: Path, wanted: Wanted, check_room: CheckRoom) -> Source:
         begin = process.line()
         process.check_room(int(begin["unpacked"]))
         values = read_matrix(path, process)
-        others = read_cells(path, process)
-    if len(others) != values.shape[0]:
-        raise FileError(path, f"is damaged: it has {values.shape[0]:,} rows of numbers and {len(others):,} cells")
-    source = matrix_source(path, values, others, Wanted(label=wanted.label), check_room)
-    return Source(path, source.values, (str(begin["name"]),), others)
+        extra_columns = read_cells(path, process)
+    if len(extra_columns) != values.shape[0]:
+        raise FileError(
+            path, f"is damaged: it has {values.shape[0]:,} rows of numbers and {len(extra_columns):,} cells"
+        )
+    source = matrix_source(path, values, extra_columns, ReadOptions(label=wanted.label), check_room)
+    return Source(path, source.values, (str(begin["name"]),), extra_columns)
 
 
 def read_matrix(path: Path, process: Hdf5Process) -> Any:
@@ -67,7 +69,7 @@ def read_cells(path: Path, process: Hdf5Process) -> Any:
     return table
 
 
-def read_about_h5ad(path: Path) -> str:
+def read_h5ad_metadata(path: Path) -> str:
     """What a map tells of itself, in JSON."""
     need_anndata(path)
     with hdf5_process(path, {"task": "about", "path": os.fspath(path)}) as process:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.read_points import READERS, read_points
-from pixelsne.files.source import Source, Wanted
+from pixelsne.files.source import ReadOptions, Source
 
 
 def part_paths(path: Path) -> list[Path]:
@@ -26,7 +26,7 @@ def is_in_parts(path: Path) -> bool:
     return path.is_dir() or (glob.has_magic(os.fspath(path)) and not path.exists())
 
 
-def read_file_or_parts(path: str | os.PathLike[str], wanted: Wanted) -> Source:
+def read_file_or_parts(path: str | os.PathLike[str], wanted: ReadOptions) -> Source:
     """Read a file, or all files of a folder or a pattern, one below the other."""
     path = Path(path)
     if not is_in_parts(path):
@@ -36,8 +36,10 @@ def read_file_or_parts(path: str | os.PathLike[str], wanted: Wanted) -> Source:
         sources.append(read_points(one, wanted))
         if sources[-1].columns != sources[0].columns or sources[-1].values.shape[1] != sources[0].values.shape[1]:
             raise FileError(one, f"has other columns than {sources[0].path}; name those to read with --columns")
-    others = join_tables(path, [source.others for source in sources])
-    return replace(sources[0], path=path, values=join_values([source.values for source in sources]), others=others)
+    extra_columns = join_tables(path, [source.extra_columns for source in sources])
+    return replace(
+        sources[0], path=path, values=join_values([source.values for source in sources]), extra_columns=extra_columns
+    )
 
 
 def join_values(parts: list[Any]) -> Any:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pixelsne.files.errors import FileError, first_words
 from pixelsne.files.paths import check_special
-from pixelsne.files.source import CheckRoom, Source, Wanted
+from pixelsne.files.source import CheckRoom, ReadOptions, Source
 from pixelsne.memory import check_room_for_values
 
-Reader = Callable[[Path, Wanted, CheckRoom], Source]
+Reader = Callable[[Path, ReadOptions, CheckRoom], Source]
 
 # Where each kind is read. Modules are imported when they are needed: Arrow alone takes longer than a help text may.
 READERS = {
@@ -38,7 +38,7 @@ def kind_of(path: Path) -> str:
 
 
 def read_points(
-    path: str | os.PathLike[str], wanted: Wanted | None = None, check_room: CheckRoom = check_room_for_values
+    path: str | os.PathLike[str], wanted: ReadOptions | None = None, check_room: CheckRoom = check_room_for_values
 ) -> Source:
     """FileError for a file that is not what it should be; OSError for one that cannot be opened."""
     path = Path(path)
@@ -50,7 +50,7 @@ def read_points(
         pass
     read: Reader = getattr(import_module(f"pixelsne.files.{module}"), name)
     try:
-        return read(path, wanted or Wanted(), check_room)
+        return read(path, wanted or ReadOptions(), check_room)
     except FileError:
         raise
     except Exception as error:  # an error without a file's name helps nobody

@@ -23,7 +23,7 @@ class Source:
     path: Path
     values: Any  # (n, d): an array, a memory map or a scipy sparse matrix
     columns: tuple[str, ...]  # where the values come from, if these have names; one may stand for many columns
-    others: "pa.Table | None" = None  # (n) rows, every column that is not embedded
+    extra_columns: "pa.Table | None" = None  # (n) rows, every column that is not embedded
     identifiers: tuple[str, ...] = ()  # columns of integers that are not embedded because they identify rows
 
     def __len__(self) -> int:
@@ -31,7 +31,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReadOptions:
     """What the user chose."""
 
     columns: tuple[str, ...] | None = None  # None: all that hold numbers

@@ -14,20 +14,20 @@ from pixelsne import __version__
 from pixelsne.arrays import AnyArray, Pixels, Placed
 from pixelsne.coloring import plain_array, words_of
 from pixelsne.files import hdf5_child
+from pixelsne.files.atomic_write import atomic_write
 from pixelsne.files.column_names import stored_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.hdf5_process import hdf5_process
 from pixelsne.files.paths import check_distinct, check_writable, target_of
 from pixelsne.files.read_h5ad import need_anndata
-from pixelsne.files.replacing import replacing
-from pixelsne.files.source import Source, Wanted
+from pixelsne.files.source import ReadOptions, Source
 from pixelsne.screen import Screen
 
-ABOUT = hdf5_child.ABOUT  # the key of what a file tells of itself
+METADATA_KEY = hdf5_child.METADATA_KEY  # the key of what a file tells of itself
 KEY_IN_H5AD = hdf5_child.MAP
 PLACES = ("x", "y", "pixel_x", "pixel_y")
 Y_AXIS, UP = "y_axis", "up"  # in what an h5ad tells; files without it have y downward
-IN_NPZ = ("embedding", "pixels", ABOUT, "file", "allow_pickle")  # NumPy has the last two for itself
+IN_NPZ = ("embedding", "pixels", METADATA_KEY, "file", "allow_pickle")  # NumPy has the last two for itself
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Map:
 
     placed: Placed  # (n, 2), pixels with fractions
     resolution: tuple[int, int]
-    others: Any = None  # a table of pyarrow with n rows, in the input's own names
-    about: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL
+    extra_columns: Any = None  # a table of pyarrow with n rows, in the input's own names
+    metadata: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL
     source: Path | None = None  # of the points; an h5ad keeps all it had
 
     @property
@@ -46,7 +46,7 @@ class Map:
 
     def told(self) -> str:
         """JSON for the file's metadata; a map that is written again keeps the version that computed it."""
-        return json.dumps({"pixelsne_version": __version__} | self.about | {"resolution": list(self.resolution)})
+        return json.dumps({"pixelsne_version": __version__} | self.metadata | {"resolution": list(self.resolution)})
 
     def told_upward(self) -> str:
         """The same of a map that is stored with y upward."""
@@ -63,7 +63,7 @@ def upward(placed: AnyArray, resolution: tuple[int, int]) -> AnyArray:
     return turned
 
 
-def about_map(source: Source, wanted: Wanted, screen: Screen, **figures: Any) -> dict[str, Any]:
+def map_metadata(source: Source, wanted: ReadOptions, screen: Screen, **figures: Any) -> dict[str, Any]:
     """What every map tells of itself: what it shows and in which units; and how it was made, which callers know."""
     whole = "X" if source.path.suffix.lower() == ".h5ad" else None
     return {
@@ -81,10 +81,10 @@ def as_table(one: Map) -> Any:
 
     places = zip(PLACES, (*one.placed.T, *one.pixels.T), strict=True)
     columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in places}
-    if one.others is not None:
-        for name, column in zip(one.others.column_names, one.others.columns, strict=True):
+    if one.extra_columns is not None:
+        for name, column in zip(one.extra_columns.column_names, one.extra_columns.columns, strict=True):
             columns[free_name(stored_name(name, PLACES), columns)] = column
-    return pa.table(columns, metadata={ABOUT: one.told()})
+    return pa.table(columns, metadata={METADATA_KEY: one.told()})
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -134,10 +134,10 @@ def write_npy(file: IO[bytes], one: Map) -> None:
 
 
 def write_npz(file: IO[bytes], one: Map) -> None:
-    arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, ABOUT: np.array(one.told())}
-    if one.others is not None:
+    arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, METADATA_KEY: np.array(one.told())}
+    if one.extra_columns is not None:
         taken = set(IN_NPZ)
-        for name, column in zip(one.others.column_names, one.others.columns, strict=True):
+        for name, column in zip(one.extra_columns.column_names, one.extra_columns.columns, strict=True):
             array = plain_array(column)
             is_plain = array.dtype.kind in "biufU"
             free = free_name(stored_name(name, IN_NPZ), taken)
@@ -171,24 +171,24 @@ def write_new_h5ad(file: IO[bytes], one: Map) -> None:
     with h5py.File(file, "w") as cells:
         anndata.io.write_elem(cells, "/", as_cells(one))
         anndata.io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, upward(one.placed, one.resolution))
-        anndata.io.write_elem(cells.require_group("uns"), ABOUT, one.told_upward())
+        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, one.told_upward())
 
 
 def as_cells(one: Map) -> Any:
     import anndata  # noqa: PLC0415
 
-    rows = None if one.others is None else as_frame(one.others)
+    rows = None if one.extra_columns is None else as_frame(one.extra_columns)
     if rows is not None:
         rows.index = rows.index.astype(str)
     return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(one.placed), 0))
 
 
-def as_frame(others: Any) -> Any:
+def as_frame(extra_columns: Any) -> Any:
     """Of columns that an h5ad can hold: numbers, truths, words; everything else in words."""
     import pandas as pd  # noqa: PLC0415 - comes with anndata
 
     columns = {}
-    for name, column in zip(others.column_names, others.columns, strict=True):
+    for name, column in zip(extra_columns.column_names, extra_columns.columns, strict=True):
         array = plain_array(column)
         words = [None if value is None else str(value) for value in array] if array.dtype.kind not in "biuf" else array
         columns[str(name) or "row"] = pd.Categorical(words) if isinstance(words, list) else array
@@ -227,4 +227,4 @@ def write_map(path: str | os.PathLike[str], one: Map) -> None:
 def created(path: Path) -> Any:
     """`replacing`, in a folder that is made if need be."""
     target_of(path).parent.mkdir(parents=True, exist_ok=True)
-    return replacing(path)
+    return atomic_write(path)

@@ -196,14 +196,14 @@ def watch(
     return serve(page, live, current, open_browser=open_browser, port=port, keys=keys)
 
 
-def current_map(model: "PixelSNE", live: LiveRun, resolution: tuple[int, int], others: Any) -> Map:
+def current_map(model: "PixelSNE", live: LiveRun, resolution: tuple[int, int], extra_columns: Any) -> Map:
     """The finished one, or what the pages see of the run; `model` may still have a map of an earlier one."""
     if live.has_map():
-        return Map(model.embedding_, resolution, others)
+        return Map(model.embedding_, resolution, extra_columns)
     places = live.places()
     if places is None:
         raise ValueError("there is no map yet: the run is still preparing")
-    return Map(places * np.array(resolution, dtype=np.float32), resolution, others)
+    return Map(places * np.array(resolution, dtype=np.float32), resolution, extra_columns)
 
 
 def snapshots_of(model: "PixelSNE", X: Any) -> Generator[Snapshot, None, None]:
@@ -232,8 +232,8 @@ def serve(
 def written(one: Map, rows: Any, kind: str) -> bytes:
     """A map, or some rows of it, as a file."""
     if rows is not None:
-        others = None if one.others is None else one.others.take(rows)
-        one = Map(one.placed[rows], one.resolution, others, one.about)
+        extra_columns = None if one.extra_columns is None else one.extra_columns.take(rows)
+        one = Map(one.placed[rows], one.resolution, extra_columns, one.metadata)
     file = io.BytesIO()
     WRITERS[f".{kind}"](file, one)
     return file.getvalue()

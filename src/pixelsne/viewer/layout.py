@@ -179,8 +179,8 @@ def text_bytes(rows: list[str]) -> bytes:
 
 def page_of(one: Map, title: str, color: str | None = None, *, dark: bool = False) -> Page:
     """Of a map that is finished."""
-    label = one.about.get("label")
-    columns = columns_of(one.others, {label, label.removeprefix("input_")} if label else set())
+    label = one.metadata.get("label")
+    columns = columns_of(one.extra_columns, {label, label.removeprefix("input_")} if label else set())
     chosen = chosen_color(columns, color, label)
     return Page(
         title=title,
@@ -203,11 +203,11 @@ def chosen_color(columns: tuple[Column, ...], wanted: str | None, label: str | N
     return next((name for name in names if name not in ROW_NUMBERS), None)
 
 
-def columns_of(others: Any, labels: set[str] | None = None) -> tuple[Column, ...]:
+def columns_of(extra_columns: Any, labels: set[str] | None = None) -> tuple[Column, ...]:
     """Return the columns of a pyarrow table for the page; none for None."""
-    if others is None:
+    if extra_columns is None:
         return ()
-    pairs = zip(others.column_names, others.columns, strict=True)
+    pairs = zip(extra_columns.column_names, extra_columns.columns, strict=True)
     return tuple(column_of(name, column, is_label=name in (labels or ())) for name, column in pairs)
 
 

@@ -27,7 +27,7 @@ LONGEST_IN_HIDDEN = 200  # bytes of a name within a hidden one, which must fit i
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """A file to write, which takes the place of `path` once all is written, and leaves no trace otherwise.
 
     Where the system can do so, the file has no name before it is complete: a process killed while writing leaves
@@ -38,7 +38,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     try:
         handle = open_unnamed(path.parent)
         if handle is None:
-            with replacing_by_name(path) as file:
+            with atomic_write_by_name(path) as file:
                 yield file
             return
         with os.fdopen(handle, "w+b") as file:
@@ -103,7 +103,7 @@ def sweep(path: Path) -> None:
 
 
 @contextmanager
-def replacing_by_name(path: Path) -> Iterator[IO[bytes]]:
+def atomic_write_by_name(path: Path) -> Iterator[IO[bytes]]:
     handle, name = tempfile.mkstemp(prefix=hidden_prefix(path), dir=path.parent)
     try:
         with os.fdopen(handle, "w+b") as file:
@@ -117,7 +117,7 @@ def replacing_by_name(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def appearing(folder: Path) -> Iterator[Path]:
+def atomic_directory(folder: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `folder` once all is written, and leaves no trace otherwise.
 
     It has a hidden name before, which only a kill leaves behind: `left_behind` finds it.
