@@ -1,4 +1,4 @@
-"""The joint affinities P: how strongly each pair of points belongs together."""
+"""The joint affinities P between neighboring points."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from pixelsne.neighbors import Neighbors
 
 @dataclass(frozen=True)
 class Conditional:
-    """Each point's Gaussian kernel over its neighbors."""
+    """The Gaussian kernel of each point over its neighbors."""
 
     indices: NDArray[np.int32]  # (n, k)
     values: NDArray[np.float32]  # (n, k), rows sum to 1
@@ -24,7 +24,7 @@ class Affinities:
     """A symmetric sparse matrix by rows that sums to 1.
 
     Row i holds columns[offsets[i]:offsets[i + 1]], none twice. scipy's matrices would widen the columns to
-    64 bits as soon as there are 2^31 values. The arrays are read-only from here on, whoever made them.
+    64 bits as soon as there are 2^31 values. The arrays become read-only.
     """
 
     offsets: NDArray[np.int64]  # (n + 1)
@@ -42,7 +42,7 @@ class Affinities:
 def calibrate(
     neighbors: Neighbors, perplexities: tuple[float, ...], threads: int, token: _core.ProgressToken | None = None
 ) -> Conditional:
-    """Stage 3a: Gaussian kernels C, each as wide as the perplexities ask; of several, the mean.
+    """Stage 3a: return Gaussian kernels C with the given perplexity; of several perplexities, the mean kernel.
 
     Rows with fewer neighbors than others get perplexities that are lower in proportion.
     """
@@ -60,13 +60,13 @@ def calibrate(
 
 
 def weigh(conditional: Conditional, weights: NDArray[np.int64]) -> Conditional:
-    """Kernels of points that each stand for several, scaled so that P still sums to 1."""
+    """Scale the kernels of weighted points so that P still sums to 1."""
     shares = (weights * (len(weights) / weights.sum())).astype(np.float32)
     return replace(conditional, values=conditional.values * shares[:, None])
 
 
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
-    """Stage 3b: P = (C + C^T) / 2n."""
+    """Stage 3b: return P = (C + C^T) / 2n."""
     if conditional.counts is not None:
         return symmetrize_graph(conditional, conditional.counts)
     joint = _core.joint_affinities(conditional.indices, conditional.values, token or _core.ProgressToken(), threads)
@@ -87,5 +87,5 @@ def symmetrize_graph(conditional: Conditional, counts: NDArray[np.int64]) -> Aff
 
 
 def joint_affinities(neighbors: Neighbors, perplexities: tuple[float, ...], threads: int) -> Affinities:
-    """Both steps at once."""
+    """Calibrate and symmetrize."""
     return symmetrize(calibrate(neighbors, perplexities, threads), threads)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from pixelsne.files.model import figures_of
-from pixelsne.files.write_embedding import KEY_IN_H5AD, METADATA_KEY, Map, upward
+from pixelsne.files.model import run_metadata
+from pixelsne.files.write_embedding import METADATA_KEY, OBSM_KEY, Map, flip_y
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
@@ -24,7 +24,7 @@ def store_in_anndata(adata: Any, model: "PixelSNE") -> None:
             f"adata has {adata.n_obs:,} cells, the map {len(model.embedding_):,} points; "
             "pass the cells that the model was fitted to"
         )
-    metadata = {**figures_of(model), "unit_per_pixel": list(model.screen_.unit_per_pixel)}
+    metadata = {**run_metadata(model), "unit_per_pixel": list(model.screen_.unit_per_pixel)}
     one = Map(model.embedding_, model.screen_.resolution, metadata=metadata)
-    adata.obsm[KEY_IN_H5AD] = upward(one.placed, one.resolution)
-    adata.uns[METADATA_KEY] = one.told_upward()
+    adata.obsm[OBSM_KEY] = flip_y(one.placed, one.resolution)
+    adata.uns[METADATA_KEY] = one.metadata_json_y_up()

@@ -36,7 +36,7 @@ COLORED_RANGE = (0.01, 0.99)
 
 @dataclass(frozen=True)
 class Bar:
-    """The scale of numbers."""
+    """The color scale of numbers or dates."""
 
     low: float
     high: float
@@ -61,18 +61,18 @@ def rgb(color: str) -> AnyArray:
 
 
 def category_colors(number: int) -> Colors:
-    """(number, 3), at most MOST_CATEGORIES."""
+    """Return (number, 3) colors, for at most MOST_CATEGORIES."""
     return np.array([rgb(color) for color in PALETTE[:number]]).reshape(-1, 3)
 
 
 def in_reading_order(name: str) -> list[Any]:
-    """Numbers within words count as numbers: 2 comes before 10."""
+    """Return a sort key that compares numbers within words as numbers: 2 comes before 10."""
     parts = re.split(r"(\d+)", name[:LONGEST_COMPARED])
     return [(int(part), "") if place % 2 else (-1, part.casefold()) for place, part in enumerate(parts)]
 
 
 def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
-    """Names, in reading order if they are not too many, and for each point which one it has; -1 for none."""
+    """Return the distinct names, sorted unless there are too many, and for each point the index of its name, or -1."""
     if isinstance(values, np.ndarray):
         found, codes = encode_array(values)
     else:
@@ -87,7 +87,7 @@ def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
 
 
 def is_missing(values: AnyArray) -> NDArray[np.bool_]:
-    """None, NaN and NaT."""
+    """Return whether a value is None, NaN or NaT."""
     if values.dtype.kind == "O":
         return np.array([value is None or value != value for value in values], dtype=bool)  # noqa: PLR0124 - NaN
     if values.dtype.kind in "mM":
@@ -105,7 +105,7 @@ def encode_array(values: AnyArray) -> tuple[list[str], AnyArray]:
 
 
 def encode_column(column: Any) -> tuple[list[str], AnyArray]:
-    """Of a table's column, which is sooner done there."""
+    """Do the same for an Arrow column, which is faster in Arrow."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -119,7 +119,7 @@ def encode_column(column: Any) -> tuple[list[str], AnyArray]:
 
 
 def plain_column(column: Any) -> Any:
-    """Without dictionaries; what Arrow cannot tell apart (lists, extensions) as words."""
+    """Return the column without dictionaries; lists and extension types as strings."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     if pa.types.is_dictionary(column.type):
@@ -130,7 +130,7 @@ def plain_column(column: Any) -> Any:
 
 
 def words_of(column: Any) -> list[str | None]:
-    """The values of an Arrow array in words; dates that Python cannot hold as NumPy writes them."""
+    """Return the values as strings; dates outside of Python's range as NumPy writes them."""
     try:
         return [None if value is None else str(value) for value in column.to_pylist()]
     except Exception:  # noqa: BLE001 - years after 9999, unknown time zones: every library has its own error
@@ -150,7 +150,7 @@ def one_word(value: Any) -> str | None:
 
 
 def plain_array(column: Any) -> AnyArray:
-    """A column as NumPy has it, or its words where NumPy cannot."""
+    """Return a column as a NumPy array, as strings where NumPy has no such type."""
     plain = plain_column(column)
     try:
         array: AnyArray = plain.to_numpy()
@@ -160,7 +160,7 @@ def plain_array(column: Any) -> AnyArray:
 
 
 def color_categories(values: Any, name: str = "") -> Coloring:
-    """The most frequent ones have colors of their own, in reading order; the others share a gray."""
+    """Give colors to the most frequent categories, in sorted order, and gray to all others."""
     names, codes = encode(values)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     shown = np.arange(len(names))
@@ -199,7 +199,7 @@ def color_numbers(numbers: AnyArray, name: str = "", least_span: float = 1.0) ->
 
 
 def as_numbers(values: Any) -> AnyArray | None:
-    """float64 with NaN where there is no value; None if these are no numbers."""
+    """Return float64 with NaN for missing values; None if the values are not numeric."""
     if isinstance(values, np.ndarray):
         return values.astype(np.float64) if values.dtype.kind in "biuf" else None
     import pyarrow as pa  # noqa: PLC0415 - slow to import
@@ -212,13 +212,13 @@ def as_numbers(values: Any) -> AnyArray | None:
 
 
 def has_few(numbers: AnyArray) -> bool:
-    """Whether they look like names of classes."""
+    """Return whether the numbers look like class labels."""
     whole = numbers[np.isfinite(numbers)]
     return bool((whole == np.floor(whole)).all()) and len(np.unique(whole)) <= FEW_NUMBERS
 
 
 def check_colors(values: Any, name: str, color_as: ColorAs) -> None:
-    """Whether a column can color a map so; ValueError if not."""
+    """Raise ValueError if a column cannot be colored in this way."""
     if color_as == "numbers" and values is not None and as_numbers(values) is None and as_dates(values) is None:
         raise ValueError(f"column {name!r} holds no numbers; color it as categories")
 

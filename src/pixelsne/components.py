@@ -32,13 +32,13 @@ STEP_BY_ITERATION = 2.0  # where every try takes minutes
 
 
 def sample_rows(n: int, numbers_per_row: int, numbers: int = NUMBERS_IN_SAMPLE) -> NDArray[np.int64]:
-    """Rows at random, ascending; the same ones for every seed. numbers: of all these rows, about, at most."""
+    """Return random rows, ascending, the same for every seed. numbers: how many values they have at most, about."""
     wanted = min(n, MOST_ROWS, max(FEWEST_ROWS, numbers // max(1, numbers_per_row)))
     return np.sort(np.random.default_rng(0).choice(n, wanted, replace=False))
 
 
 def most_components(n: int, columns: int, *, iterates: bool) -> int:
-    """The upper bound of what n_pca="auto" may choose."""
+    """Return the most components that n_pca="auto" may choose."""
     if not iterates:
         return columns
     affordable = min(MOST_BY_ITERATION, NUMBERS_IN_DIRECTIONS // columns)
@@ -46,7 +46,7 @@ def most_components(n: int, columns: int, *, iterates: bool) -> int:
 
 
 def numbers_to_try(most: int, *, iterates: bool = False) -> list[int]:
-    """FEWEST_COMPONENTS and more, without `most` itself."""
+    """Return the numbers of components to try, from FEWEST_COMPONENTS on, below `most`."""
     tried, step = [min(FEWEST_COMPONENTS, most)], STEP_BY_ITERATION if iterates else STEP
     while tried[-1] * step < most:
         tried.append(round(tried[-1] * step))
@@ -54,7 +54,7 @@ def numbers_to_try(most: int, *, iterates: bool = False) -> list[int]:
 
 
 def squared_distances(points: Any) -> Float64s:
-    """(queries, rows) from the first QUERIES rows to all of them; from a row to itself, infinite."""
+    """Return (queries, rows) squared distances from the first QUERIES rows to all; infinite from a row to itself."""
     is_sparse = sparse.issparse(points)
     doubles = points if is_sparse else points.astype(np.float64)
     squares = np.asarray((doubles.multiply(doubles) if is_sparse else np.square(doubles)).sum(axis=1)).ravel()
@@ -67,21 +67,21 @@ def squared_distances(points: Any) -> Float64s:
 
 @dataclass(frozen=True)
 class SampledNeighbors:
-    """Who is near whom among sampled rows, in all columns."""
+    """The nearest neighbors among sampled rows, compared in all columns."""
 
     squared: Float64s  # (queries, rows)
     farthest: Float64s  # (queries): that of the last neighbor, with some room for rounding
 
     @classmethod
     def of(cls, sample: Any) -> Self:
-        """Of the rows as they are compared, dense or sparse."""
+        """Compare rows, dense or sparse, in all columns."""
         squared = squared_distances(sample)
         last = np.partition(squared, neighbors_among(sample) - 1, axis=1)[:, neighbors_among(sample) - 1]
         largest = float(squared[np.isfinite(squared)].max(initial=0.0))
         return cls(squared, last + ROUNDING * largest)
 
     def share_kept(self, points: Any) -> float:
-        """The share of neighbors among the reduced rows that are neighbors in all columns; equal ones all count."""
+        """Return the share of neighbors among the reduced rows that are neighbors in all columns; ties all count."""
         k = neighbors_among(points)
         found = np.argpartition(squared_distances(points), k - 1, axis=1)[:, :k]
         return float(np.mean(np.take_along_axis(self.squared, found, axis=1) <= self.farthest[:, None]))

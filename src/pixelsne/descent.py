@@ -26,7 +26,7 @@ LARGEST_COORDINATE = 1e9
 
 @dataclass(frozen=True)
 class State:
-    """All that changes during a descent: one that starts from it ends in the same bits."""
+    """All that changes during a descent; one that is resumed from it ends with the same bits."""
 
     iteration: int
     next_step: int  # ahead of the iteration once `tol` has left some out
@@ -44,7 +44,7 @@ def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer
 
 
 def log_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> float:
-    """What weights add to the logarithm of Q, over P: q_ij is w_i w_j / (1 + d2), normalized."""
+    """Return the part of KL that comes from weights: q_ij is w_i w_j / (1 + d2), normalized."""
     if weights is None:
         return 0.0
     rows = np.repeat(np.log(weights), np.diff(affinities.offsets))
@@ -124,7 +124,7 @@ class Descent(DescentLoop):
         return self.divergence(), self._screen.place(self.positions[self._sampled])
 
     def state(self) -> State:
-        """What the descent is made of between two iterations; not a copy."""
+        """Return the state between two iterations, without copying it."""
         return State(
             iteration=self.iteration,
             next_step=self.next_step,
@@ -151,12 +151,12 @@ class Descent(DescentLoop):
         self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))
 
     def divergence(self) -> float:
-        """KL, by the normalizer of the last iteration."""
+        """Return KL with the normalizer of the last iteration."""
         kl = kl_divergence(self.attraction, self.positions, self.normalizer, self.settings.threads)
         return kl - self._log_weights
 
     def final_divergence(self) -> float:
-        """KL, by the best normalizer there is."""
+        """Return KL with the most exact normalizer."""
         weighted, positions = self._weighted, self.positions
         if weighted is None:
             self.normalizer = best_normalizer(positions, self.settings.threads)
@@ -170,7 +170,7 @@ class Descent(DescentLoop):
         return self.duplicates.weights if self.order is None else self.duplicates.weights[self.order]
 
     def _unsorted(self) -> Positions:
-        """A copy of the positions, (distinct) rows in the order of the input."""
+        """Return a copy of the positions of the (distinct) rows, in the order of the input."""
         if self.order is None:
             return self.positions.copy()
         unsorted = np.empty_like(self.positions)
@@ -178,9 +178,9 @@ class Descent(DescentLoop):
         return unsorted
 
     def map(self) -> Positions:
-        """A copy of the positions in the order of the input; equal rows that were merged are in one position."""
+        """Return a copy of the positions in the order of the input; merged rows have one position."""
         return self._unsorted() if self.duplicates is None else self._unsorted()[self.duplicates.group]
 
     def final_map(self) -> Positions:
-        """The same, with equal rows spread around their common position."""
+        """Return the same, with merged rows spread around their common position."""
         return self._unsorted() if self.duplicates is None else self.duplicates.spread(self._unsorted())

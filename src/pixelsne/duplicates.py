@@ -34,21 +34,21 @@ class Duplicates:
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """(distinct) The first of the rows that are equal."""
+        """(distinct) The first row of each group of equal rows."""
         return np.unique(self.group, return_index=True)[1]
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """(distinct) How many rows are equal."""
+        """(distinct) The number of equal rows in each group."""
         return np.bincount(self.group)
 
     def centers(self, positions: Positions) -> Positions:
-        """(n, 2) -> (distinct, 2): the mean position of the rows that are equal."""
+        """Return the mean position of each group, (distinct, 2)."""
         sums = [np.bincount(self.group, weights=positions[:, axis]) for axis in (0, 1)]
         return (np.column_stack(sums) / self.counts[:, None]).astype(np.float32)
 
     def spread(self, centers: Positions) -> Positions:
-        """(distinct, 2) -> (n, 2): equal rows on a disc around their common position, as seeds in a sunflower."""
+        """Return (n, 2) positions, with equal rows on a disc around their common position, like seeds in a sunflower."""
         order = np.argsort(self.group, kind="stable")
         counts = self.counts
         rank = np.empty(len(order))  # among its equals
@@ -62,7 +62,7 @@ class Duplicates:
 
 
 def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(distinct): areas in proportion to the counts, as large as half of the discs have room for; no two meet."""
+    """Return disc radii: areas are proportional to the counts, half of the discs fit at that size, and none overlap."""
     from scipy.spatial import cKDTree  # noqa: PLC0415 - slow to import, and most data have no equal rows
 
     roots = np.sqrt(counts)
@@ -75,7 +75,7 @@ def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
-    """(n): equal for equal rows, and for hardly any others. 0 and -0 are equal."""
+    """Return a hash of each row. 0 and -0 are equal."""
     n, columns = rows.shape
     factors = np.random.default_rng(0).integers(0, 2**63, (columns, 2), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     hashes = np.empty(n, dtype=np.uint64)
@@ -89,7 +89,7 @@ def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
 
 
 def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
-    """No distinct row weighs more than `heaviest`.
+    """Find equal rows. heaviest: the largest weight of a distinct row.
 
     None where all rows are distinct, or all are equal: then there is nothing to merge, or nothing to arrange.
     """
@@ -111,7 +111,7 @@ def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
 
 
 class WeightedPoints:
-    """Points that count as several in one position, for the push: they are repeated, and one of each is read."""
+    """Weighted points for repulsion methods that know no weights: each is repeated, and one of the copies is read."""
 
     def __init__(self, weights: NDArray[np.int64]) -> None:
         self._repeated = np.repeat(np.arange(len(weights)), weights)
@@ -127,11 +127,11 @@ class WeightedPoints:
         return positions[self._repeated]
 
     def normalizer(self, of_repeated: float) -> float:
-        """Between different points, from that of the repeated ones."""
+        """Return the normalizer between different points, from that of the repeated points."""
         return of_repeated - self._pairs_within
 
     def lift(self, repel: Repulsion) -> Repulsion:
-        """A repulsion of the repeated points as one of the weighted points."""
+        """Turn a repulsion of the repeated points into one of the weighted points."""
 
         def repel_weighted(positions: Positions, screen: Screen, push: Positions) -> float:
             normalizer = repel(self.repeat(positions), screen, self._push)

@@ -198,7 +198,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Computes the map. `y` is ignored.
+        """Compute the map. `y` is ignored.
 
         X: an array, a sparse matrix or a data frame of numbers (n, d), without missing values. The metrics "euclidean",
         "cosine", "manhattan", "precomputed" and "affinities" take sparse matrices, and data frames of sparse columns.
@@ -249,19 +249,19 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self
 
     def _whole(self) -> Embedding:
-        """What was learned, if it is on this machine."""
+        """Return the fitted state; ValueError if it is on a cluster."""
         check_is_fitted(self)
         if self._embedding is None:
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
         return self._embedding
 
     def fit_transform(self, X: Any, y: Any = None) -> Placed:
-        """Computes the map and returns `embedding_`."""
+        """Compute the map and return `embedding_`."""
         placed: Placed = self.fit(X, y).embedding_
         return placed
 
     def iter_fit(self, X: Any) -> Iterator[Snapshot]:
-        """The run itself: yields a Snapshot after every iteration, for the caller's own loop.
+        """Compute the map step by step: yield a Snapshot after every iteration.
 
         Leaving the loop keeps the map so far, as Ctrl-C does. `callback` and `verbose` are not used.
         """
@@ -276,7 +276,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.finish(run, stopped_by)
 
     def transform(self, X: Any) -> Placed:
-        """Places new points on the finished map, which stays as it is; what leaves the screen goes to its border.
+        """Place new points on the finished map, which does not change; points outside of the screen go to its border.
 
         Every row is placed by itself: by the pull of its neighbors among the points of the map, and the push of
         the map's field. A row the map has already gets that row's place. With metric="precomputed" X holds the
@@ -286,12 +286,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self.screen_.place(self._place(X))
 
     def _place(self, X: Any) -> Positions:
-        """The same in embedding units."""
+        """Do the same in embedding units."""
         values, threads = self._check_input(X, reset=False), check_threads(self.n_jobs)
         return finish(watched(lambda token: place_rows(values, self._whole(), threads, token)))
 
     def estimate_memory(self, X: Any) -> int:
-        """Bytes that fitting X would take at most, beside X itself; `fit` refuses what the machine has not.
+        """Return the bytes that fitting X takes at most, beside X itself; `fit` fails early if there are fewer.
 
         For "euclidean" and "cosine" true to some 15 % (benchmarks/memory.py).
         """
@@ -299,12 +299,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return estimate(unfitted.start(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
-        """Whether the callback returned True; before the descent there is no map to keep."""
+        """Return whether the callback returned True; ignored before the descent, when there is no map to keep."""
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
     def start(self, X: Any) -> Run:
-        """A run before its first stage, for those who follow it themselves and `finish` it then."""
+        """Return a run that has not started, for callers that iterate over its snapshots and then call `finish`."""
         seed = int(check_random_state(self.random_state).randint(2**31))
         parameters = self.get_params(deep=False)
         if isinstance(self.init, PixelSNE):
@@ -319,7 +319,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return Run(values, settings)
 
     def _check_input(self, X: Any, *, reset: bool) -> Any:
-        """A dense array or a sparse one by rows, with finite numbers; everything else is an error."""
+        """Return X as a dense or CSR array of finite numbers; ValueError for anything else."""
         values = as_numbers(X)
         needed = {"accept_sparse": "csr", "dtype": "numeric", "ensure_min_samples": 2 if reset else 1}
         if values is X:
@@ -340,7 +340,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return [stack.enter_context(progress()).show]
 
     def finish(self, run: Run, stopped_by: StoppedBy | None = None) -> None:
-        """Takes over the map of a run as it is now."""
+        """Set the fitted attributes from the current map of a run."""
         self._learn(run.embedding(stopped_by))
 
     def _learn(self, embedding: Embedding) -> None:
@@ -359,7 +359,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.history_ = embedding.history.columns()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file: arrays and JSON in a zip, nothing that could run code.
+        """Write the fitted model to a file: arrays and JSON in a zip, no pickle.
 
         `callback`, a `random_state` that is not a number and a model given as `init` are not kept.
         """
@@ -369,7 +369,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The model that `save` wrote. A file that is damaged or of another kind is a ValueError."""
+        """Read a model that `save` wrote. ValueError if the file is damaged or not a model."""
         from pixelsne.files.model import load_model  # noqa: PLC0415 - only for those who load
 
         model, embedding = load_model(path, cls)
@@ -380,7 +380,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return hasattr(self, "_embedding")
 
     def __sklearn_clone__(self) -> Self:
-        """A copy without what was learned; a map to start from is an input, and stays."""
+        """Return an unfitted copy. A model given as `init` is an input and is kept fitted."""
         copy: Self = super().__sklearn_clone__()
         if isinstance(self.init, PixelSNE):
             copy.init = self.init

@@ -29,13 +29,13 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class ValueRange:
-    """The smallest and the largest ordinary value of each column; no limits in columns without extreme values."""
+    """The smallest and largest ordinary value of each column; unlimited in columns without extreme values."""
 
     low: Float64s  # (d)
     high: Float64s  # (d)
 
     def clip(self, block: Any) -> Any:
-        """A block of float64 rows; its extreme values become the nearest ordinary ones."""
+        """Clip a block of float64 rows to the ordinary range."""
         if not sparse.issparse(block):
             return np.clip(block, self.low, self.high)
         block.data = np.clip(block.data, self.low[block.indices], self.high[block.indices])
@@ -44,7 +44,7 @@ class ValueRange:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Where ordinary values end: farther than `reach` from the center of a column."""
+    """The limit of ordinary values: a distance of `reach` from the center of a column."""
 
     center: Float64s  # (d)
     reach: float
@@ -52,7 +52,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Census:
-    """What a part of the rows holds: its ordinary range, and how many values lie outside."""
+    """The ordinary range of some rows, and the number of values outside of it."""
 
     low: Float64s  # (d), of ordinary values
     high: Float64s
@@ -64,7 +64,7 @@ class Census:
 
 @dataclass(frozen=True)
 class Extremes:
-    """What was found out about extreme values."""
+    """The extreme values of an input."""
 
     ordinary: ValueRange | None  # None where no value is extreme
     magnitude: float  # of the largest ordinary value
@@ -72,13 +72,13 @@ class Extremes:
 
 
 def deviations_of(block: Any, center: Float64s) -> Any:
-    """Distances of the values from the centers of their columns; of a sparse block, those of the stored values."""
+    """Return the distances of the values from the centers of their columns; of a sparse block, of stored values."""
     with np.errstate(over="ignore"):
         return np.abs(block.data - center[block.indices]) if sparse.issparse(block) else np.abs(block - center)
 
 
 def threshold_by(sample: Any, share: float) -> Threshold | None:
-    """None if all rows of the sample are equal.
+    """Return the threshold, or None if all rows of the sample are equal.
 
     The center is the median of a dense column. In a sparse matrix zero is never extreme, and is the center.
     """
@@ -93,13 +93,13 @@ def threshold_by(sample: Any, share: float) -> Threshold | None:
 
 
 def find_threshold(sample: Any, largest: float) -> Threshold | None:
-    """From float64 rows and the largest magnitude of all rows; None if no value can lie beyond."""
+    """Return the threshold from sampled rows and the largest magnitude of all rows; None if no value exceeds it."""
     threshold = threshold_by(sample, ORDINARY_SHARE)
     return None if threshold is None or 2 * largest <= threshold.reach else threshold
 
 
 def take_census(block: Any, threshold: Threshold, first_row: int) -> Census:
-    """Of float64 rows, the first of which has this number."""
+    """Count extreme values in float64 rows; first_row: the number of the first."""
     deviations = deviations_of(block, threshold.center)
     extreme = deviations > threshold.reach
     if sparse.issparse(block):
@@ -122,7 +122,7 @@ def take_census(block: Any, threshold: Threshold, first_row: int) -> Census:
 
 
 def join_censuses(parts: Sequence[Census]) -> Census:
-    """Of several parts in the order of their rows; of equally large values the first is told."""
+    """Merge the censuses of parts, in the order of their rows; of equally large values keep the first."""
     return Census(
         np.min([part.low for part in parts], axis=0),
         np.max([part.high for part in parts], axis=0),
@@ -134,7 +134,7 @@ def join_censuses(parts: Sequence[Census]) -> Census:
 
 
 def judge_census(census: Census, largest: float) -> Extremes:
-    """Of all rows, whose largest magnitude is given."""
+    """Return the Extremes of all rows. largest: their largest magnitude."""
     if census.values == 0:
         return Extremes(None, largest)
     everything = np.finfo(np.float64).max
@@ -156,7 +156,7 @@ def describe(census: Census) -> str:
 
 
 def describe_crowd(sample: Any, largest: float) -> str:
-    """A warning if too many rows lie that far out to say which of them are ordinary; else nothing."""
+    """Return a warning if so many rows are extreme that it is unclear which are ordinary; else an empty string."""
     threshold = threshold_by(sample, HALF)
     if threshold is None or 2 * largest <= threshold.reach:
         return ""

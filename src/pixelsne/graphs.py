@@ -28,7 +28,7 @@ def check_not_negative(name: str, numbers: AnyArray) -> None:
 
 
 def nearest_in_rows(distances: AnyArray, k: int, itself: AnyArray | None) -> Neighbors:
-    """The k smallest of each row, in order; equal ones by index. `itself` names a column of each to leave out."""
+    """Return the k smallest values of each row, sorted, ties by index. itself: a column of each row to leave out."""
     block = np.array(distances, dtype=np.float64)
     if itself is not None:
         block[np.arange(len(block)), itself] = np.inf
@@ -42,7 +42,7 @@ def nearest_in_rows(distances: AnyArray, k: int, itself: AnyArray | None) -> Nei
 
 
 def as_neighbors(columns: AnyArray, distances: AnyArray) -> Neighbors:
-    """Of sorted distances in float64; rows whose squares float32 cannot hold are told in a unit of their own.
+    """Return Neighbors from sorted float64 distances. Rows whose squares overflow float32 are rescaled.
 
     A kernel is as wide as the perplexity asks, so only the ratios within a row matter.
     """
@@ -58,14 +58,14 @@ def join(parts: Iterable[Neighbors]) -> Neighbors:
 
 
 def neighbors_in_matrix(distances: AnyArray, k: int, *, are_queries: bool = False) -> Neighbors:
-    """From a dense matrix: of all points with all, or of strangers (m) with all points (n)."""
+    """Return neighbors from a dense matrix of distances: between all points, or from queries (m) to all points (n)."""
     check_not_negative("precomputed", distances)
     blocks = np.array_split(np.arange(len(distances)), -(-len(distances) // ROWS_PER_BLOCK))
     return join(nearest_in_rows(distances[rows], k, None if are_queries else rows) for rows in blocks)
 
 
 def without_diagonal(matrix: Any) -> Any:
-    """Explicit zeros stay: they are distances between different points in one place."""
+    """Remove the diagonal. Other explicit zeros stay: they are distances between equal points."""
     coordinates = sparse.coo_array(matrix)
     others = coordinates.row != coordinates.col
     parts = coordinates.data[others], (coordinates.row[others], coordinates.col[others])
@@ -124,14 +124,14 @@ def perplexity_for_graph(values: Any, settings: Settings) -> tuple[float, ...]:
 
 
 def precomputed_neighbors(given: Any, k: int, *, are_queries: bool = False) -> Neighbors:
-    """metric="precomputed"."""
+    """Return neighbors for metric="precomputed"."""
     if sparse.issparse(given):
         return neighbors_in_graph(given, k, are_queries=are_queries)
     return neighbors_in_matrix(given, k, are_queries=are_queries)
 
 
 def precomputed_affinities(matrix: Any) -> Affinities:
-    """metric="affinities": P, made symmetric and to sum to 1, without its diagonal."""
+    """Return P for metric="affinities": symmetric, with sum 1, without its diagonal."""
     check_square("affinities", matrix)
     pairs = without_diagonal(matrix).astype(np.float64)
     check_not_negative("affinities", pairs.data)

@@ -34,7 +34,7 @@ PARTED = 1e-2  # of START_DEVIATION: nearer ones coincide
 
 @dataclass(frozen=True)
 class Limits:
-    """How far from the middle a start may reach, along every axis."""
+    """The largest distance from the median that initial positions may have along each axis."""
 
     middle: AnyArray  # (axes)
     border: float
@@ -45,7 +45,7 @@ class Limits:
 
 
 def find_limits(centered: AnyArray) -> Limits | None:
-    """None where no outliers rule."""
+    """Return limits if outliers dominate the axes; else None."""
     low, high = np.percentile(centered, MIDDLE, axis=0)
     middle = float(np.max(high - low)) / 2
     if middle == 0 or centered.std(axis=0).max() <= OUTLIER_FACTOR * middle:
@@ -63,7 +63,7 @@ def without_outliers(centered: AnyArray) -> AnyArray:
 
 
 def shrink(start: AnyArray, seed: int) -> Positions:
-    """Centered, the longer axis scaled to START_DEVIATION; constant axes get noise: zeros never move."""
+    """Center the axes and scale the longer one to START_DEVIATION. Constant axes get noise, since zeros never move."""
     centered = start.astype(np.float64) - start.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
     centered = without_outliers(centered / (largest if largest > 0 else 1.0))
@@ -82,14 +82,14 @@ def noise_positions(n: int, seed: int) -> Positions:
 
 
 def spectral_axes(affinities: Affinities, seed: int) -> AnyArray:
-    """(n, 2): the slowest ways in which a random walk along the affinities mixes, by subspace iteration."""
+    """Return (n, 2) the slowest modes of a random walk along the affinities, by subspace iteration."""
     n = len(affinities)
     matrix = sparse.csr_array((affinities.values, affinities.columns, affinities.offsets), shape=(n, n))
     roots = np.sqrt(np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel())
     roots[roots == 0] = 1.0
 
     def walk(vectors: AnyArray) -> AnyArray:
-        """One step, half of which stays: no way of swinging to and fro outlives those that change slowly."""
+        """Take a lazy step, half of which stays in place, so that oscillating modes decay first."""
         moved: AnyArray = (vectors + (matrix @ (vectors / roots[:, None])) / roots[:, None]) / 2
         return moved
 
@@ -114,7 +114,7 @@ def two_of(speeds: AnyArray, ways: AnyArray, seed: int) -> AnyArray:
 
 
 def part_coinciding(start: Positions, seed: int) -> Positions:
-    """Points in one spot with all their neighbors feel nothing that could ever part them: they get noise."""
+    """Add noise to points that coincide with all their neighbors: no force could separate them."""
     cells = np.rint(start / np.float32(PARTED * START_DEVIATION)).astype(np.int64)
     _, groups, sizes = np.unique(cells[:, 0] * 2**32 + cells[:, 1], return_inverse=True, return_counts=True)
     crowded = sizes[groups.ravel()] > 1
@@ -122,7 +122,7 @@ def part_coinciding(start: Positions, seed: int) -> Positions:
 
 
 def initial_positions(points: AnyArray, init: str | AnyArray, seed: int) -> Positions:
-    """Stage 4: (n, 2) in embedding units, from "pca", "random" or the user's own array."""
+    """Stage 4: return (n, 2) positions in embedding units, from "pca", "random" or an array."""
     if not isinstance(init, str):
         return shrink(init, seed)
     if init == "random":

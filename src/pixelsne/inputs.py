@@ -1,4 +1,4 @@
-"""From what users have, to an array of numbers."""
+"""Convert X to an array of numbers."""
 
 from collections import Counter
 from typing import Any
@@ -14,7 +14,7 @@ COLUMNS_NAMED = 5  # in an error
 
 
 def as_numbers(values: Any) -> Any:
-    """An array (n, d) or a sparse matrix; `values` itself, not a copy, where it is one already."""
+    """Return an array (n, d) or a sparse matrix; `values` itself if it is one already."""
     if sparse.issparse(values):
         return checked_sparse(values)
     if np.ma.isMaskedArray(values):
@@ -39,13 +39,13 @@ def as_numbers(values: Any) -> Any:
 
 
 def column_names(frame: Any) -> list[str]:
-    """Of a data frame; of anything else, none."""
+    """Return the column names of a data frame; an empty list for anything else."""
     names = getattr(frame, "column_names", getattr(frame, "columns", ()))
     return [str(name) for name in names]
 
 
 def refuse_containers(values: Any) -> None:
-    """ValueError for what holds numbers somewhere inside, with the words that get them out."""
+    """Raise ValueError for containers of arrays, saying which array to pass."""
     if hasattr(values, "collect_schema") and not hasattr(values, "to_numpy"):
         raise ValueError("X is a lazy frame; give X.collect()")
     if hasattr(values, "obsm") and hasattr(values, "X"):
@@ -54,7 +54,7 @@ def refuse_containers(values: Any) -> None:
 
 
 def only_column(values: Any) -> Any:
-    """The column of a frame that has one, of pandas, polars or pyarrow; anything else as it is."""
+    """Return the column of a frame with one column (pandas, polars, pyarrow); anything else unchanged."""
     if len(column_names(values)) != 1:
         return values
     if hasattr(values, "iloc"):
@@ -63,7 +63,7 @@ def only_column(values: Any) -> Any:
 
 
 def stacked_vectors(values: Any) -> Any:
-    """(n, d) from a column of vectors, or a frame with no other column; None from anything else."""
+    """Return (n, d) from a column of vectors, or from a frame with no other column; None for anything else."""
     column = only_column(values)
     if isinstance(column, np.ndarray | list | tuple) or sparse.issparse(column) or not hasattr(column, "__len__"):
         return None
@@ -136,7 +136,7 @@ def with_distinct_names(frame: Any) -> Any:
 
 
 def checked_sparse(matrix: Any) -> Any:
-    """A csr_array whose indices all lie inside of it; ValueError if the matrix was put together wrongly."""
+    """Return a csr_array with valid indices; ValueError if the matrix is inconsistent."""
     try:
         return to_csr(matrix)
     except StructureError as error:
@@ -144,7 +144,7 @@ def checked_sparse(matrix: Any) -> Any:
 
 
 def frame_as_array(frame: Any) -> Any:
-    """A data frame of any kind narwhals knows (pandas, polars, pyarrow, ...); anything else as it is."""
+    """Return a data frame that narwhals supports as an array; anything else unchanged."""
     import narwhals  # noqa: PLC0415 - only for those who have data frames
 
     known = narwhals.from_native(frame, eager_only=True, pass_through=True)

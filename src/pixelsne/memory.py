@@ -46,7 +46,7 @@ FIXED = 19e6
 
 @dataclass(frozen=True)
 class Workload:
-    """What a run has to do, as far as memory goes."""
+    """The sizes that decide how much memory a run needs."""
 
     n: int
     dimensions: int  # after reduction, at most; 0 where there are no coordinates
@@ -75,18 +75,18 @@ def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
 
 
 def reduced_to(work: Workload, dimensions: int) -> Workload:
-    """The same work when it is known what n_pca="auto" has chosen."""
+    """Return the workload with the number of components that n_pca="auto" has chosen."""
     return replace(work, dimensions=dimensions, fewest_dimensions=dimensions)
 
 
 def least(work: Workload) -> Workload:
-    """The same work if n_pca="auto" chooses the fewest components it can."""
+    """Return the workload with the fewest components that n_pca="auto" can choose."""
     fewest = work.dimensions if work.fewest_dimensions is None else work.fewest_dimensions
     return replace(work, dimensions=fewest)
 
 
 def reducing_bytes(work: Workload) -> float:
-    """Beside the points that come out: a covariance and its vectors, or directions by iteration; and a sample."""
+    """Return the bytes of the reduction, without its result: covariance and directions, and a sample."""
     columns = work.columns
     matrices = columns**2 if columns <= WIDEST_COVARIANCE else columns * (work.dimensions + SPARE_DIRECTIONS)
     sample = 0 if work.fewest_dimensions is None else min(work.n, MOST_ROWS) * columns
@@ -101,7 +101,7 @@ def clusters_around_bytes(work: Workload) -> float:
 
 
 def search_bytes(work: Workload) -> float:
-    """Beside the points and the table of neighbors that comes out."""
+    """Return the bytes of the search, without points and results."""
     points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
     return {
         "exact": 2 * points,  # in another order, and in panels
@@ -113,7 +113,7 @@ def search_bytes(work: Workload) -> float:
 
 
 def bytes_by_stage(work: Workload) -> dict[str, float]:
-    """Of what a run holds at the busiest moment of each stage, the input itself not counted."""
+    """Return the peak bytes of each stage, without the input."""
     points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
     joint = JOINT_PER_CHOSEN * PAIR * pairs
     return {
@@ -125,7 +125,7 @@ def bytes_by_stage(work: Workload) -> dict[str, float]:
 
 
 def estimate(work: Workload) -> int:
-    """The largest of them, in bytes."""
+    """Return the peak bytes of the run."""
     return int(FIXED + max(bytes_by_stage(work).values()))
 
 
@@ -137,7 +137,7 @@ def read_number(path: Path) -> float | None:
 
 
 def own_groups() -> list[Path]:
-    """Folders of the groups this process is in, as containers and batch systems limit them, and of those above."""
+    """Return the control groups of this process and their parents; containers and batch systems limit memory there."""
     root = Path("/sys/fs/cgroup")
     folders = []
     try:
@@ -161,7 +161,7 @@ GROUP_FILES = (
 
 
 def left_in_group(folder: Path) -> float:
-    """Infinite where there is no limit. Files that were read count as used, but give way."""
+    """Return the bytes left in a control group; infinite without a limit. Cached files count as free."""
     for limit, used, reclaimable in GROUP_FILES:
         most, now = read_number(folder / limit), read_number(folder / used)
         if most is not None and now is not None:
@@ -170,7 +170,7 @@ def left_in_group(folder: Path) -> float:
 
 
 def read_figure(path: Path, name: str) -> float:
-    """A line `name number` of a file; 0 if there is none."""
+    """Return the number of a line `name number` of a file; 0 if there is none."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -179,7 +179,7 @@ def read_figure(path: Path, name: str) -> float:
 
 
 def free_memory() -> float:
-    """Of the machine, without swapping; infinite where nobody tells."""
+    """Return the free memory of the machine, without swap; infinite if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(1024.0 * float(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
@@ -191,12 +191,12 @@ def free_memory() -> float:
 
 
 def available() -> float:
-    """Bytes this process can have."""
+    """Return the bytes that this process can allocate."""
     return min([free_memory(), *map(left_in_group, own_groups())])
 
 
 def check_room_for_values(rows: int, columns: int, size: int) -> None:
-    """MemoryError if the rest of an input, so many bytes, cannot be held."""
+    """Raise MemoryError if the rest of an input does not fit. size: its bytes."""
     there = available()
     if size > there:
         raise MemoryError(
@@ -206,7 +206,7 @@ def check_room_for_values(rows: int, columns: int, size: int) -> None:
 
 
 def check_room_for_points(n: int, dimensions: int) -> None:
-    """MemoryError if reduced points cannot be held."""
+    """Raise MemoryError if the reduced points do not fit."""
     size, there = FLOAT * n * dimensions, available()
     if size > there:
         raise MemoryError(
@@ -216,7 +216,7 @@ def check_room_for_points(n: int, dimensions: int) -> None:
 
 
 def check_memory(work: Workload, beside: int = 0) -> None:
-    """MemoryError if a run of this size cannot fit; `beside` are bytes of an input that is not read yet.
+    """Raise MemoryError if a run of this size does not fit. beside: bytes of an input that is not read yet.
 
     Where n_pca="auto" has not chosen yet, a run is refused only if it could not fit with the fewest components.
     """
@@ -230,7 +230,7 @@ def check_memory(work: Workload, beside: int = 0) -> None:
 
 
 def remedy(work: Workload, there: float) -> str:
-    """What would fit."""
+    """Return advice on what would fit."""
     fitting = fewer_neighbors(work, there) if work.counted_by else 0
     if fitting >= FEWEST_NEIGHBORS:
         lower = fitting // 3 if work.counted_by == "perplexity" else fitting
@@ -243,6 +243,6 @@ def remedy(work: Workload, there: float) -> str:
 
 
 def fewer_neighbors(work: Workload, there: float) -> int:
-    """The largest number of neighbors that fits, 0 if none does."""
+    """Return the largest number of neighbors that fits; 0 if none does."""
     counts = range(1, work.neighbors)
     return bisect_right(counts, there, key=lambda k: estimate(replace(work, neighbors=k)))

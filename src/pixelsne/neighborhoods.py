@@ -1,4 +1,4 @@
-"""Who is near whom, in the data and on the map, and what can be measured of it."""
+"""Nearest neighbors in the data and on the map, and measures that compare them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Classes = NDArray[np.intp]  # of each point; -1 for none
 
 
 def sample_rows(n: int, exact_up_to: int, rows: int, seed: int) -> NDArray[np.int64]:
-    """All, or where there are too many, so many of them."""
+    """Return all rows, or a random sample if there are more than exact_up_to."""
     if n <= exact_up_to:
         return np.arange(n)
     return np.sort(np.random.default_rng(seed).choice(n, rows, replace=False))
@@ -29,7 +29,7 @@ def sample_rows(n: int, exact_up_to: int, rows: int, seed: int) -> NDArray[np.in
 
 @dataclass(frozen=True)
 class Neighborhoods:
-    """Of some of the rows, the nearest ones by their values and on the map."""
+    """The nearest neighbors of some rows, in the data and on the map."""
 
     n: int
     rows: NDArray[np.int64]  # (m)
@@ -38,7 +38,7 @@ class Neighborhoods:
 
     @classmethod
     def of(cls, values: Any, placed: Placed, rows: AnyArray, k: int, model: "PixelSNE") -> Self:
-        """Compared by the model's metric, in all columns; sparse rows after the model's reduction."""
+        """Compare rows by the model's metric in all columns; sparse rows after the model's reduction."""
         n_pca = model.n_pca if sparse.issparse(values) else None
         threads = check_threads(model.n_jobs)
         true = nearest(settings_of(model, n_pca=n_pca, init="random"), values, rows, k, threads)
@@ -46,13 +46,13 @@ class Neighborhoods:
         return cls(len(placed), rows, true, shown)
 
     def precision(self, k: int) -> float:
-        """The share of the k nearest in the data that are among the k nearest on the map; of fewer, of those."""
+        """Return the share of the k nearest rows in the data that are among the k nearest on the map."""
         known = (self.true[:, :k] >= 0).sum(axis=1)
         shared = shared_neighbors(self.true[:, :k], self.shown[:, :k])
         return float(np.mean(shared / np.maximum(known, 1)))
 
     def accuracy(self, k: int, classes: Classes) -> float:
-        """How often the majority of the k nearest on the map is right, of the rows that have a class."""
+        """Return how often the majority of the k nearest on the map has the row's class, over rows that have one."""
         asked = classes[self.rows] >= 0
         right = vote(classes[self.shown[asked, :k]]) == classes[self.rows[asked]]
         return float(right.mean()) if right.size else float("nan")
@@ -76,7 +76,7 @@ MEASURES = {
 
 
 def nearest(settings: Settings, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
-    """(rows, k), without the row itself."""
+    """Return (rows, k) nearest neighbors, without the row itself."""
     space = finish(watched(lambda token: make_space(values, settings, token)))
     found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
     indices = without_repeats(found.indices)
@@ -87,7 +87,7 @@ def nearest(settings: Settings, values: Any, rows: AnyArray, k: int, threads: in
 
 
 def without_repeats(indices: AnyArray) -> AnyArray:
-    """Rows of a graph that know too few neighbors repeat the last one: numbers below 0, each another, instead."""
+    """Replace repeated indices, with which graphs fill up short rows, by distinct negative numbers."""
     repeated = np.zeros(indices.shape, dtype=bool)
     repeated[:, 1:] = indices[:, 1:] == indices[:, :-1]
     return np.where(repeated, -1 - np.arange(indices.shape[1], dtype=np.int32), indices)

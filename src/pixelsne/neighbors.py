@@ -21,7 +21,7 @@ class Neighbors:
 
 @dataclass(frozen=True)
 class ForestEffort:
-    """How hard `rp-forest` tries. benchmarks/neighbors.py shows what the defaults reach."""
+    """Parameters of `rp-forest`. benchmarks/neighbors.py measures the recall of the defaults."""
 
     trees: int = 8
     candidates: int = 2000  # points a block of queries is compared with before exploring
@@ -34,7 +34,7 @@ CLUSTER_SIZE = 256  # points in a cluster, about
 
 @dataclass(frozen=True)
 class ClusterEffort:
-    """How hard `clusters` tries. benchmarks/neighbors.py shows what choose_effort reaches."""
+    """Parameters of `clusters`. benchmarks/neighbors.py measures the recall of choose_effort."""
 
     probes: int  # clusters a point is compared with on average at most, its own included
     size: int = CLUSTER_SIZE
@@ -51,7 +51,7 @@ SECONDS_PER_CANDIDATE = 30e-9  # k log(n / k) candidates a point are kept for a 
 
 
 def exact_seconds(n: int, d: int, k: int) -> float:
-    """Return how long `exact` takes about."""
+    """Return an estimate of the seconds that `exact` takes."""
     pairs = n * n * (SECONDS_PER_PAIR + d * SECONDS_PER_COORDINATE)
     return pairs + n * k * math.log(n / k) * SECONDS_PER_CANDIDATE
 
@@ -69,7 +69,7 @@ def choose_effort(n: int, d: int) -> ClusterEffort:
 
 @dataclass(frozen=True)
 class Quest:
-    """What a search is asked for."""
+    """The arguments of a search."""
 
     points: Points
     k: int
@@ -112,7 +112,7 @@ def search_forest(quest: Quest) -> Neighbors:
 
 
 def search_in_clusters(quest: Quest, effort: ClusterEffort, asked: int) -> Neighbors:
-    """Of the first `asked` points, among all of them."""
+    """Search the neighbors of the first `asked` points among all points."""
     indices, distances, order = _core.cluster_neighbors(
         quest.points,
         quest.k,
@@ -163,9 +163,9 @@ def find_neighbors(
     *,
     reorder: bool = False,
 ) -> Neighbors:
-    """Stage 2: k neighbors of each of the n points, 1 <= k < n.
+    """Stage 2: return k neighbors of each of the n points, 1 <= k < n.
 
-    With `reorder` a search may number the points anew, near ones close together, and say so in `order`.
+    With `reorder` a search may renumber the points so that near ones are close in memory, and returns `order`.
     """
     n, d = points.shape
     search = SEARCHES[choose_search(method, n, d, k)]
@@ -173,7 +173,7 @@ def find_neighbors(
 
 
 def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threads: int) -> Neighbors:
-    """k neighbors of each of the first `asked` points, among all of them.
+    """Return k neighbors of each of the first `asked` points, among all points.
 
     `order` is None, or the asked points are numbered anew: row i, and an index i < asked, stand for order[i].
     """

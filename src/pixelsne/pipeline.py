@@ -1,4 +1,4 @@
-"""From values to a map, one line per stage."""
+"""The stages of a fit, from values to a map."""
 
 import time
 import warnings
@@ -32,7 +32,7 @@ Order = NDArray[np.int32] | None
 
 
 def fitting_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
-    """The perplexities n points can carry; lowers them with a warning where they are too large."""
+    """Return the perplexities, lowered with a warning if they are too large for n points."""
     largest = max(1.0, (n - 1) / 3)
     if max(perplexities) > largest:
         given = ", ".join(f"{perplexity:g}" for perplexity in perplexities)
@@ -54,7 +54,7 @@ def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) ->
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the stages before the descent found; the descent does not change it."""
+    """The results of the stages before the descent, which does not change them."""
 
     space: Space
     affinities: Affinities
@@ -62,14 +62,14 @@ class Prepared:
     duplicates: Duplicates | None = None  # None: every row of the input is a point of its own
 
     def kl_divergence(self, positions: Positions, settings: Settings) -> float:
-        """Of a map in the order of the input, embedding units."""
+        """Return KL of positions in embedding units, in the order of the input."""
         distinct = positions if self.duplicates is None else self.duplicates.centers(positions)
         in_order = distinct if self.order is None else distinct[self.order]
         return Descent(self.affinities, in_order, settings, self.order, self.duplicates).final_divergence()
 
 
 class Run:
-    """One map in the making: follow its snapshots to the end, or stop early, and take the embedding."""
+    """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`."""
 
     def __init__(self, values: Any, settings: Settings) -> None:
         n = values.shape[0]
@@ -86,7 +86,7 @@ class Run:
         self._values: Any = values
 
     def snapshots(self) -> Generator[Snapshot, None, None]:
-        """Runs all stages that are left."""
+        """Run all remaining stages."""
         if self.prepared is None or self.descent is None:
             self.prepared = prepared = yield from self.prepare()
             self.descent = self._descent(prepared, self._start(prepared))
@@ -94,7 +94,7 @@ class Run:
             yield from self.descent
 
     def prepare(self) -> Generator[Snapshot, None, Prepared]:
-        """The stages before the descent."""
+        """Run the stages before the descent."""
         check_memory(self.workload)
         space = yield from self._enter_space()
         distinct, duplicates = space, None
@@ -106,7 +106,7 @@ class Run:
         return Prepared(space, affinities, order, duplicates)
 
     def _count_distinct(self, distinct: int) -> None:
-        """Perplexity and neighbors for so many distinct rows."""
+        """Set perplexity and number of neighbors for this many distinct rows."""
         with warnings.catch_warnings():
             if self.perplexity != self.settings.perplexity:
                 warnings.simplefilter("ignore")  # it was too large for all rows, and that has been said
@@ -114,7 +114,7 @@ class Run:
         self.neighbor_count = neighbor_count(self.settings, self.perplexity, distinct)
 
     def resume(self, prepared: Prepared, state: State) -> None:
-        """Skips to where another run with the same values and settings was."""
+        """Continue from the state of another run with the same values and settings."""
         descent = self._descent(prepared, state.positions)
         descent.resume(state)
         if prepared.duplicates is not None:
@@ -138,7 +138,7 @@ class Run:
         return (yield from self._symmetrize(conditional)), order
 
     def _start(self, prepared: Prepared) -> Positions:
-        """In the order of the affinities."""
+        """Return initial positions, in the order of the affinities."""
         init, seed, affinities = self.settings.init, self.settings.seed, prepared.affinities
         rows: Any = slice(None) if prepared.duplicates is None else prepared.duplicates.first
         axes: Any = np.empty((len(affinities), 1))
@@ -191,14 +191,14 @@ class Run:
             self._stage = None
 
     def seconds(self) -> dict[str, float]:
-        """By stage, up to now."""
+        """Return the seconds of each stage so far."""
         if self._stage is None:
             return dict(self.timings)
         so_far = self.timings.get(self._stage, 0.0) + time.perf_counter() - self._stage_began
         return self.timings | {self._stage: so_far}
 
     def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
-        """The map as it is now."""
+        """Return the current map."""
         if self.descent is None or self.prepared is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         descent, threads = self.descent, self.settings.threads
@@ -222,7 +222,7 @@ class Run:
 
 
 def as_snapshots(phase: PhaseName, work: Generator[float, None, Result]) -> Generator[Snapshot, None, Result]:
-    """The fractions that a watched call yields, as Snapshots."""
+    """Yield the progress of a watched call as Snapshots."""
     yield Snapshot(0, phase, 0.0)
     with closing(work):
         while True:

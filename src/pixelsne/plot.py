@@ -46,7 +46,7 @@ WIDTH_OF_NUMBERS, WIDTH_OF_DATES = 130, 190  # pixels beside the map, for a scal
 
 @dataclass(frozen=True)
 class PlotStyle:
-    """How a picture looks, whatever it shows."""
+    """The style of a picture."""
 
     title: str = ""
     dark: bool = False
@@ -64,7 +64,7 @@ class PlotStyle:
 
 
 def dot_radius(n: int, resolution: tuple[int, int]) -> int:
-    """Whole pixels around a point's own that its dot covers."""
+    """Return the radius of a dot in pixels, beyond the point's own pixel."""
     room = COVERED_SHARE * resolution[0] * resolution[1] / max(n, 1)
     return int(np.clip(np.sqrt(room / np.pi), 0, LARGEST_RADIUS))
 
@@ -75,7 +75,7 @@ def disc(radius: int) -> list[tuple[int, int]]:
 
 
 class Canvas:
-    """Counts the dots on each pixel. Around the screen there is a margin, so that no dot at its border is cut."""
+    """Count the dots on each pixel. A margin around the screen keeps dots at its border whole."""
 
     def __init__(self, pixels: Pixels, resolution: tuple[int, int], style: PlotStyle, least_radius: int = 0) -> None:
         shrink = -(-max(resolution) // LARGEST_SIDE_DRAWN)
@@ -95,7 +95,7 @@ class Canvas:
         return total.reshape(self.shape)
 
     def paint(self, colors: Colors, background: Image | None = None) -> Image:
-        """The mean color of all dots on a pixel: no class hides behind another that happens to come later.
+        """Paint each pixel in the mean color of its dots, so that no class hides another.
 
         background: an image to draw on instead of the empty screen.
         """
@@ -109,7 +109,7 @@ class Canvas:
         return image
 
     def paint_density(self) -> tuple[Image, Bar | None]:
-        """How many points there are, for maps without colors."""
+        """Paint the number of points per pixel, for maps without colors."""
         from matplotlib import colormaps  # noqa: PLC0415 - slow to import
 
         scale = colormaps[DENSITY_SCALE[self.style.dark]]
@@ -122,13 +122,13 @@ class Canvas:
         return image, Bar(1.0, most, scale.name, logarithmic=True, cut=(False, bool(self.counts.max() > most)))
 
     def most(self) -> float:
-        """The count at which a pixel has its full color."""
+        """Return the count at which a pixel has its full color."""
         covered = self.counts[self.counts > 0]
         return float(np.quantile(covered, FULL_AT)) if covered.size else 1.0
 
 
 def logarithmic_share(counts: AnyArray, most: float) -> AnyArray:
-    """0 at one point on a pixel, 1 at `most`."""
+    """Return 0 for one point on a pixel, 1 for `most`, logarithmic in between."""
     if most <= 1:
         return np.ones_like(counts)
     shares: AnyArray = np.clip(np.log(np.maximum(counts, 1)) / np.log(most), 0, 1)
@@ -136,7 +136,7 @@ def logarithmic_share(counts: AnyArray, most: float) -> AnyArray:
 
 
 def check_pixels(pixels: Any, resolution: tuple[int, int]) -> Pixels:
-    """(n, 2) whole numbers within the screen."""
+    """Return (n, 2) pixel indices; ValueError if some are outside of the screen."""
     places = np.asarray(pixels)
     if places.ndim != 2 or places.shape[1] != 2 or places.dtype.kind not in "iuf":  # noqa: PLR2004
         raise ValueError(f"pixels must be an array (n, 2) of numbers, as model.pixels_, got {pixels!r:.60}")
@@ -159,7 +159,7 @@ def save_picture(
     kind: str | None = None,
     behind: Pixels | None = None,
 ) -> None:
-    """Writes a picture of the map, one pixel of the map to `look.scale` of the picture.
+    """Write a picture of the map, with `style.scale` pixels for each pixel of the map.
 
     `pixels` are a model's `pixels_` or `embedding_`, `resolution` is the model's own. Points are colored by `labels`
     (an array, or a column of a pyarrow table called `name`), or by density if there are none.
@@ -201,7 +201,7 @@ def paint_over(
 
 
 def frame(file: Any, image: Image, coloring: Coloring, style: PlotStyle, kind: str | None) -> None:
-    """The image with its title above and its legend beside."""
+    """Write the image with its title above and its legend to the right."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
     shown = np.rint(255 * image).astype(np.uint8).repeat(style.scale, axis=0).repeat(style.scale, axis=1)
@@ -228,12 +228,12 @@ def frame(file: Any, image: Image, coloring: Coloring, style: PlotStyle, kind: s
 
 
 def text_size(height: int, lines: int) -> float:
-    """Points: as large as it may be, smaller where many lines must find room."""
+    """Return the font size in points, smaller for many legend entries."""
     return float(np.clip(0.38 * height / max(lines + 1, 1), SMALLEST_TEXT, LARGEST_TEXT))
 
 
 def side_width(coloring: Coloring, text: float) -> int:
-    """Pixels beside the map."""
+    """Return the width of the legend in pixels."""
     bar = 0 if coloring.bar is None else WIDTH_OF_DATES if coloring.bar.dates else WIDTH_OF_NUMBERS
     if not coloring.legend:
         return bar

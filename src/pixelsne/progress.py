@@ -31,7 +31,7 @@ def figures_of(snapshot: Snapshot) -> str:
 
 
 class Bar:
-    """Rewrites one line."""
+    """Show progress on one line that is rewritten."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -54,7 +54,7 @@ class Bar:
 
 
 class Lines:
-    """Writes a line for every stage, and every few seconds while one lasts."""
+    """Write one line per stage, and one every few seconds during a stage."""
 
     def __init__(self) -> None:
         self._untold: Snapshot | None = None
@@ -72,7 +72,7 @@ class Lines:
             self._tell(snapshot, now)
 
     def finish(self) -> None:
-        """How it ended, if that was not told yet."""
+        """Print the end of the run, unless that was done before."""
         if self._untold is not None:
             self._tell(self._untold, time.monotonic())
 

@@ -80,7 +80,7 @@ def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
 
 
 def shared_neighbors(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many indices each row of two tables has in common."""
+    """Return the number of indices that each row of two tables has in common."""
     both = np.sort(np.concatenate([first, second], axis=1), axis=1)
     shared: NDArray[np.int64] = (both[:, 1:] == both[:, :-1]).sum(axis=1)
     return shared
@@ -91,7 +91,7 @@ def point_precision(X: ArrayLike, embedding: ArrayLike, k: int, *, n_jobs: int |
 @overload
 def point_precision(X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1) -> Float64s: ...
 def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> Float64s:
-    """For each point, the share of its k nearest neighbors in X that are among its k nearest on the map.
+    """Return, for each point, the share of its k nearest neighbors in X that are among its k nearest on the map.
 
     (n), or (len(k), n) for a sequence: which points to distrust.
     """
@@ -110,13 +110,13 @@ def neighborhood_precision(
     X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1
 ) -> Float64s: ...
 def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
-    """The share of the k nearest neighbors in X that are among the k nearest on the map, over all points."""
+    """Return the share of the k nearest neighbors in X that are among the k nearest on the map, over all points."""
     means: Float64s = np.mean(point_precision(X, embedding, k, n_jobs=n_jobs), axis=-1)
     return means if is_sequence(k) else float(means)
 
 
 def vote(classes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The most frequent class of each row; of several, the one whose first member is nearest."""
+    """Return the most frequent class of each row; of ties, the class of the nearest member."""
     winners = np.empty(len(classes), dtype=np.intp)
     rows = max(1, COMPARISONS_PER_BLOCK // classes.shape[1] ** 2)
     for first in range(0, len(classes), rows):
@@ -132,7 +132,7 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: int, *, n_jobs: int
 @overload
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1) -> Float64s: ...
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
-    """How often the majority of a point's k nearest points on the map has its label (leave one out)."""
+    """Return how often the majority of a point's k nearest points on the map has its label (leave one out)."""
     placed = _rows("embedding", embedding)
     classes = np.unique(np.asarray(labels), return_inverse=True)[1]
     if classes.shape != (len(placed),):
@@ -144,7 +144,7 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int
 
 
 def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Float64s:
-    """(pairs): between the rows of two lists of indices."""
+    """Return the distances between the rows of two lists of indices, (pairs)."""
     squares = np.empty(len(first))
     step = max(1, NUMBERS_PER_BLOCK // rows.shape[1])
     for begin in range(0, len(first), step):
@@ -155,7 +155,7 @@ def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Floa
 
 
 def triplet_accuracy(X: ArrayLike, embedding: ArrayLike, *, per_point: int = 5, random_state: int = 0) -> float:
-    """The share of random triplets (i, j, k) that agree in X and on the map on which of j and k is nearer to i.
+    """Return the share of random triplets (i, j, k) for which the same of j and k is nearer to i in X and on the map.
 
     Every point is i in `per_point` triplets. 0.5 is chance, 1 a map on which all distances keep their order. Triplets
     with two equal distances in X are left out.
@@ -177,7 +177,7 @@ def triplet_accuracy(X: ArrayLike, embedding: ArrayLike, *, per_point: int = 5, 
 
 
 def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) -> float:
-    """Spearman's rank correlation of the distances between class centers, in X and on the map.
+    """Return Spearman's rank correlation between the distances of class centers in X and on the map.
 
     1 means that classes far apart in X are far apart on the map, too; it needs at least three classes.
     """
@@ -196,14 +196,14 @@ def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) ->
 
 
 def class_centers(rows: AnyArray, classes: NDArray[np.intp]) -> Float64s:
-    """(classes, columns): the mean row of each class."""
+    """Return the mean row of each class, (classes, columns)."""
     members = sparse.csr_array((np.ones(len(rows)), (classes, np.arange(len(rows)))))
     centers: Float64s = (members @ rows) / np.bincount(classes)[:, None]
     return centers
 
 
 def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int | None = -1) -> float:
-    """The cost t-SNE minimizes, with an exact normalizer. `positions` are in embedding units.
+    """Return the cost that t-SNE minimizes, with an exact normalizer. `positions` are in embedding units.
 
     `affinities` come from pixelsne.affinities.joint_affinities.
     """

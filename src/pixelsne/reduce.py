@@ -1,6 +1,6 @@
-"""From any numeric input to float32 points of few dimensions, and new rows the same way later.
+"""Reduce numeric input to float32 points of few dimensions; new rows are reduced in the same way.
 
-Values are read in blocks of rows: neither integers nor a memory map nor a sparse matrix is ever copied whole.
+Values are read in blocks of rows, so that integers, memory maps and sparse matrices are never copied as a whole.
 """
 
 from collections.abc import Iterator
@@ -53,14 +53,14 @@ SMALLEST_DEVIATION = 1e-12
 
 
 def numbers_per_row(values: Values) -> int:
-    """As they are held: of a wide sparse matrix, those that are stored."""
+    """Return the numbers per row in memory; of a wide sparse matrix, the stored ones."""
     if sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
         return int(values.nnz // max(1, values.shape[0]))
     return int(values.shape[1])
 
 
 def as_doubles(block: Any) -> Any:
-    """A copy in one layout: sums over another would round differently."""
+    """Return a float64 copy in one memory layout, since sums over another would round differently."""
     if not sparse.issparse(block):
         return np.array(block, dtype=np.float64, order="C")
     copy = sparse.csr_array(block, dtype=np.float64, copy=True)
@@ -69,7 +69,7 @@ def as_doubles(block: Any) -> Any:
 
 
 def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
-    """The rows of `values`, block after block, in float64; sparse ones stay sparse."""
+    """Yield blocks of rows in float64; sparse rows stay sparse."""
     rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
     for first in range(0, values.shape[0], rows):
         part = slice(first, min(first + rows, values.shape[0]))
@@ -78,7 +78,7 @@ def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[t
 
 
 def divide_rows(block: Any, divisors: Any) -> Any:
-    """A row of zeros has no direction and stays where it is."""
+    """Divide each row by its divisor; rows of zeros stay as they are."""
     column = (divisors.toarray() if sparse.issparse(divisors) else np.asarray(divisors)).reshape(-1, 1)
     column = np.where(column == 0, 1.0, column)
     if not sparse.issparse(block):
@@ -95,7 +95,7 @@ def divide_columns(block: Any, divisors: Float64s) -> Any:
 
 
 def within_reach(block: Any, unit: float) -> Any:
-    """In units, and no farther out than FARTHEST."""
+    """Divide by the unit and clip to FARTHEST."""
     with np.errstate(over="ignore"):
         if not sparse.issparse(block):
             return np.clip(block / unit, -FARTHEST, FARTHEST)
@@ -115,7 +115,7 @@ class Units:
     deviations: Float64s | None = None  # (d) by which columns are divided then; None: by nothing
 
     def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
-        """The rows of `values` in units, block after block."""
+        """Yield blocks of rescaled rows."""
         for part, block in blocks_as_they_are(values, token):
             yield part, self.rescale(block)
 
@@ -130,7 +130,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Reduction:
-    """How a row becomes a point: rescaled, shifted, divided by one scale, and projected.
+    """The transform from a row to a point: rescale, center, divide by one scale, project.
 
     One scale for all columns leaves every ratio of distances as it was. Every row is worked out by itself: the
     same row gives the same bits, whichever rows come with it.
@@ -148,7 +148,7 @@ class Reduction:
         return len(self.mean) if self.directions is None else self.directions.shape[1]
 
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
-        """(n, d) -> (n, p)"""
+        """Return points (n, p) of rows (n, d)."""
         points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
         for rows, block in self.units.blocks(values, token):
             points[rows] = self._points_of(block, threads)
@@ -189,7 +189,7 @@ def mean_row(values: Values, units: Units, token: _core.ProgressToken) -> Float6
 
 
 def column_deviations(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
-    """(d) standard deviations; 1 for a column of equal values."""
+    """Return the standard deviations of the columns, (d); 1 for constant columns."""
     token.expect(values.shape[0])
     total = np.zeros(len(mean))
     for _, block in units.blocks(values, token):
@@ -204,7 +204,7 @@ def column_deviations(values: Values, units: Units, mean: Float64s, token: _core
 
 
 def covariance_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
-    """Times n, and only its lower half, which is half the work."""
+    """Return n times the covariance, lower half only."""
     covariance = np.zeros((len(mean), len(mean)), order="F")
     for _, block in units.blocks(values, token):
         centered = as_dense(block) - mean
@@ -213,13 +213,13 @@ def covariance_of(values: Values, units: Units, mean: Float64s, token: _core.Pro
 
 
 def centered_product(block: Any, mean: Float64s, matrix: Float64s) -> Float64s:
-    """(block - mean) @ matrix, without filling a sparse block."""
+    """Return (block - mean) @ matrix, without making a sparse block dense."""
     product: Float64s = block @ matrix - mean @ matrix if sparse.issparse(block) else (block - mean) @ matrix
     return product
 
 
 def top_directions(covariance: Float64s, count: int) -> Float64s:
-    """(d, count), largest variance first."""
+    """Return the top eigenvectors, (d, count), largest variance first."""
     last = len(covariance) - 1
     directions: Float64s = linalg.eigh(covariance, subset_by_index=[last + 1 - count, last])[1][:, ::-1]
     return directions
@@ -228,7 +228,7 @@ def top_directions(covariance: Float64s, count: int) -> Float64s:
 def directions_by_iteration(
     values: Values, units: Units, mean: Float64s, count: int, seed: int, token: _core.ProgressToken
 ) -> Float64s:
-    """The same for very wide input: one pass over the rows is one round of the power method."""
+    """Return the top directions of very wide input by the power method, one pass over the rows per round."""
     token.expect((SUBSPACE_ROUNDS + 1) * values.shape[0])
     width = min(count + SPARE_DIRECTIONS, *values.shape)
     basis = np.random.default_rng(seed).normal(size=(len(mean), width))
@@ -250,14 +250,14 @@ def directions_by_iteration(
 
 
 def fix_signs(directions: Float64s) -> Float64s:
-    """The sign of an eigenvector is arbitrary: let its largest entry be positive, on every machine."""
+    """Make the largest entry of each eigenvector positive, so that signs are the same on every machine."""
     largest = np.abs(directions).argmax(axis=0)
     signs = np.sign(directions[largest, np.arange(directions.shape[1])])
     return np.ascontiguousarray(directions * np.where(signs == 0, 1.0, signs))
 
 
 def spread_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> float:
-    """The sum of all squared deviations from the mean."""
+    """Return the sum of all squared deviations from the mean."""
     total = 0.0
     for _, block in units.blocks(values, token):
         if sparse.issparse(block):
@@ -268,12 +268,12 @@ def spread_of(values: Values, units: Units, mean: Float64s, token: _core.Progres
 
 
 def sampled(values: Values, numbers: int = NUMBERS_IN_SAMPLE) -> Any:
-    """Some rows, with so many numbers at most, in float64."""
+    """Return a sample of rows in float64, with at most this many numbers."""
     return as_doubles(values[sample_rows(values.shape[0], numbers_per_row(values), numbers)])
 
 
 def find_extremes(values: Values, largest: float, token: _core.ProgressToken) -> Extremes:
-    """Takes one more pass over the rows if the largest magnitude is suspicious."""
+    """Find extreme values; takes one more pass over the rows if the largest magnitude is suspicious."""
     sample = sampled(values, NUMBERS_PER_BLOCK)
     threshold = find_threshold(sample, largest)
     if threshold is None:
@@ -284,7 +284,7 @@ def find_extremes(values: Values, largest: float, token: _core.ProgressToken) ->
 
 
 def reduces(columns: int, dimensions: Dimensions) -> bool:
-    """Whether so many columns are too many."""
+    """Return whether this many columns are to be reduced."""
     if dimensions == "auto":
         return columns > FEWEST_COMPONENTS
     return dimensions is not None and columns > dimensions
@@ -292,7 +292,7 @@ def reduces(columns: int, dimensions: Dimensions) -> bool:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows by which reductions are judged."""
+    """Sampled rows by which reductions are compared."""
 
     rows: Any  # in units, dense or sparse
     mean: Float64s  # (d), of all rows
@@ -300,7 +300,7 @@ class Sample:
 
     @classmethod
     def of(cls, rows: Any, units: Units, mean: Float64s) -> "Sample":
-        """rows: of the input, in float64."""
+        """rows: sampled rows of the input, in float64."""
         rows = units.rescale(rows)
         return cls(rows, mean, SampledNeighbors.of(rows if sparse.issparse(rows) else rows - mean))
 
@@ -312,7 +312,7 @@ class Sample:
 
 
 def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float64s | None:
-    """As few of the top directions as keep the neighbors of sampled rows; None if half of all would not."""
+    """Return the fewest top directions that keep the neighbors of sampled rows; None if half of all do not."""
     most = min(rows, len(covariance))
     directions = top_directions(covariance, min(FEWEST_COMPONENTS, most))
     if sample.is_kept_by(directions):
@@ -330,7 +330,7 @@ def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float
 def iterated_directions(
     values: Values, units: Units, mean: Float64s, dimensions: Dimensions, seed: int, token: _core.ProgressToken
 ) -> Float64s:
-    """The same for very wide input, up to the most that is affordable; or as many as are asked for."""
+    """Return the same for very wide input, up to the most that is affordable, or a fixed number."""
     if isinstance(dimensions, int):
         return directions_by_iteration(values, units, mean, min(dimensions, *values.shape), seed, token)
     sample = Sample.of(sampled(values), units, mean)
@@ -351,7 +351,7 @@ def fit_reduction(
     to_length_one: bool = False,
     scale_columns: bool = False,
 ) -> Reduction:
-    """At most `dimensions` columns, the largest directions of variance first; "auto": as many as keep neighborhoods."""
+    """Fit a reduction to at most `dimensions` components; "auto": as many as keep the neighborhoods."""
     n, d = values.shape
     token.expect(3 * n)
     largest = largest_magnitude(values, token)
@@ -379,16 +379,16 @@ def fit_reduction(
 
 
 def reduce(values: Values, dimensions: int | None, seed: int, threads: int = 1) -> Points:
-    """Both steps at once."""
+    """Fit a reduction and apply it."""
     token = _core.ProgressToken()
     return fit_reduction(values, dimensions, seed, token).apply(values, token, threads)
 
 
 def standardize(values: Values) -> Points:
-    """Centered and divided by one common scale."""
+    """Return points centered and divided by one common scale."""
     return reduce(values, None, 0)
 
 
 def principal_components(points: Values, count: int, seed: int) -> Points:
-    """Coordinates along the `count` directions of largest variance, (n, count); all there are if these are fewer."""
+    """Return coordinates along the `count` directions of largest variance, (n, count), or all if there are fewer."""
     return reduce(points, count, seed)

@@ -90,7 +90,7 @@ def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
 
 
 def best_normalizer(positions: Positions, threads: int) -> float:
-    """Z exactly, or, where all pairs would take long, by the field (within 0.02 %)."""
+    """Return the normalizer Z, exact for few points, else by the field (within 0.02 %)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads)

@@ -38,7 +38,7 @@ SMALLEST_AUTOMATIC_RATE = 10.0  # below 960 points; a higher limit scrambles the
 
 @dataclass(frozen=True)
 class ScheduleStep:
-    """How one iteration moves."""
+    """The parameters of one iteration."""
 
     phase: Literal["early", "late"]
     exaggeration: float
@@ -48,17 +48,17 @@ class ScheduleStep:
 
 
 def automatic_rate(n: int, exaggeration: float, share: float) -> float:
-    """Proportional to n, since affinities shrink with n, and against exaggeration, which grows them."""
+    """Return a rate proportional to n, since affinities shrink with n, and to 1 / exaggeration."""
     return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
 
 
 def part_of(iterations: int, max_iter: int) -> float:
-    """How long a part of the usual 350 is in a run of max_iter."""
+    """Return the length of a part of the schedule in a run of max_iter: shorter runs shorten all parts alike."""
     return iterations * min(1.0, max_iter / USUAL_ITERATIONS)
 
 
 def exaggerations(settings: Settings) -> list[float]:
-    """Of the early iterations. A length asked for ends at once, as in the paper; else exaggeration falls by factors."""
+    """Return the exaggerations of the early phase. A given length ends at once, as in the paper; else it falls."""
     first, last = settings.early_exaggeration, settings.exaggeration
     if settings.early_exaggeration_iter is not None:
         return [first] * min(settings.early_exaggeration_iter, settings.max_iter)
@@ -68,12 +68,12 @@ def exaggerations(settings: Settings) -> list[float]:
 
 
 def risen(step: int, max_iter: int) -> float:
-    """From 0 at the end of exaggeration to 1; step: iterations since then."""
+    """Return a value that rises from 0 at the end of exaggeration to 1. step: iterations since then."""
     return min(1.0, step / part_of(RISING_ITERATIONS, max_iter))
 
 
 def cooled(left: int, max_iter: int) -> float:
-    """0 until the last iterations, then rising to 1; left: iterations to go, this one included."""
+    """Return 0 until the last iterations, then a value that rises to 1. left: remaining iterations, with this one."""
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
@@ -84,7 +84,7 @@ def early_step(settings: Settings, n: int, exaggeration: float) -> ScheduleStep:
 
 
 def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
-    """step: iterations since exaggeration; left: iterations to go, this one included."""
+    """step: iterations since exaggeration; left: remaining iterations, with this one."""
     warm, cold = risen(step, settings.max_iter), cooled(left, settings.max_iter)
     momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warm
     momentum += (COOL_MOMENTUM - momentum) * cold
@@ -96,14 +96,14 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
 
 
 def make_schedule(settings: Settings, n: int) -> list[ScheduleStep]:
-    """One step for each iteration."""
+    """Return one step per iteration."""
     early = [early_step(settings, n, exaggeration) for exaggeration in exaggerations(settings)]
     late = settings.max_iter - len(early)
     return early + [late_step(settings, n, step, late - step) for step in range(late)]
 
 
 def warn_of_no_late_phase(settings: Settings) -> None:
-    """Exaggerated to its end, a run leaves clumps without detail."""
+    """Warn if early exaggeration lasts to the end of the run."""
     early = settings.early_exaggeration_iter
     if early is not None and early >= settings.max_iter and settings.early_exaggeration > settings.exaggeration:
         warnings.warn(
@@ -115,9 +115,9 @@ def warn_of_no_late_phase(settings: Settings) -> None:
 
 
 def skip_to_cooldown(schedule: Sequence[ScheduleStep], done: int, moved: float | None, tol: float) -> int | None:
-    """Where a map that stands still goes on: at the last iterations, in which it comes to rest.
+    """Return the step at which a map that no longer moves continues: the first of the cooldown.
 
-    done: schedule taken so far. moved: median pixels since the last look, None where nobody looked. The result is None
+    done: steps so far. moved: median pixels since the last measurement, None without one. The result is None
     while the map moves, before the late phase, and once it cools: then the next step follows.
     """
     step = schedule[done - 1]

@@ -1,4 +1,4 @@
-"""The screen: where a position in embedding units lies in pixels."""
+"""The screen: the mapping from positions in embedding units to pixels."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -32,7 +32,7 @@ class Screen:
 
     @classmethod
     def around(cls, bounds: tuple[float, float, float, float], resolution: tuple[int, int], aspect: Aspect) -> "Screen":
-        """The screen that shows all positions within bounds (low x, low y, high x, high y)."""
+        """Return the screen that shows all positions within bounds (low x, low y, high x, high y)."""
         (low_x, low_y), (high_x, high_y) = bounds[:2], bounds[2:]
         width, height = resolution
         unit_x = max(high_x - low_x, SMALLEST_SPAN) * (1 + STRETCH) / width
@@ -44,11 +44,11 @@ class Screen:
         return cls((low_x, low_y), (unit_x, unit_y), resolution)
 
     def place(self, positions: Positions) -> Placed:
-        """Pixels with fractions; what lies outside the screen is moved to its border."""
+        """Return pixels with fractions; positions outside of the screen are moved to its border."""
         exact = (positions.astype(np.float64) - self.origin) / self.unit_per_pixel
         sides = np.array(self.resolution, dtype=np.float32)
         return np.clip(exact.astype(np.float32), np.float32(0), np.nextafter(sides, np.float32(0)))
 
     def pixels(self, positions: Positions) -> Pixels:
-        """The pixel each position lights up."""
+        """Return the pixel of each position."""
         return self.place(positions).astype(np.int32)

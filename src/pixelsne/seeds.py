@@ -40,7 +40,7 @@ class SeedReport:
 
 
 def turned_onto(placed: Placed, target: Placed) -> Float64s:
-    """The map shifted, turned, mirrored and scaled so as to lie on another as well as it can."""
+    """Return the map aligned to another by the best shift, rotation, reflection and scale."""
     centered, goal = (one.astype(np.float64) - one.mean(axis=0, dtype=np.float64) for one in (placed, target))
     left, sizes, right = np.linalg.svd(centered.T @ goal)
     spread = np.square(centered).sum()
@@ -50,7 +50,7 @@ def turned_onto(placed: Placed, target: Placed) -> Float64s:
 
 
 def compare_seeds(model: Any, X: Any, *, seeds: Sequence[int] = (0, 1, 2), k: int = 10) -> SeedReport:
-    """Fits a copy of the model for each seed and tells what they agree on, pair by pair.
+    """Fit a copy of the model for each seed and compare the maps pair by pair.
 
     `k`: how many of a point's nearest on one map are looked for on the other.
     With init="pca" maps differ little, by the search for neighbors alone; init="random" shows what the data

@@ -86,7 +86,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def check_number(name: str, value: object, low: float, high: float = math.inf, *, strict: bool = False) -> float:
-    """A finite number in [low, high], or in (low, high] if strict."""
+    """Return a finite number in [low, high], or in (low, high] if strict."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     number = float(value)
@@ -107,7 +107,7 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
 
 
 def too_few(rows: int) -> str:
-    """What is wrong with fewer than FEWEST_ROWS."""
+    """Return the error text for fewer than FEWEST_ROWS rows."""
     return f"has {rows} row{'' if rows == 1 else 's'}; a map needs at least {FEWEST_ROWS}"
 
 
@@ -150,7 +150,7 @@ def check_perplexity(value: Any) -> tuple[float, ...]:
 
 
 def check_pair(name: str, value: Any, check: Callable[[object], Any]) -> tuple[Any, Any]:
-    """One value for both phases, or (early, late)."""
+    """Return (early, late) from one value for both phases or a pair."""
     pair = tuple(value) if is_sequence(value) else (value, value)
     if len(pair) != 2:  # noqa: PLR2004
         raise ValueError(f"{name} must be one value or (early, late), got {value!r}")
@@ -205,7 +205,7 @@ def check_start(value: Any) -> str | AnyArray:
 
 
 def check_threads(n_jobs: Any) -> int:
-    """None means one, negative counts from the processors this process may use: -1 is all of them."""
+    """Return the number of threads. None is one; negative numbers count from all processors: -1 is all of them."""
     if n_jobs is None:
         return 1
     jobs = check_count("n_jobs", n_jobs, -(2**31), 2**31 - 1)
@@ -216,7 +216,7 @@ def check_threads(n_jobs: Any) -> int:
 
 
 def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
-    """Settings from the constructor's parameters."""
+    """Return Settings from the constructor's parameters."""
     given = parameters.__getitem__
     limit = given("step_limit")
     scale = check_choice("scale", given("scale"), SCALES)
@@ -248,5 +248,5 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
 
 
 def settings_of(model: Any, seed: int = 0, **changes: Any) -> Settings:
-    """Of an estimator, with some parameters changed."""
+    """Return the Settings of an estimator, with some parameters changed."""
     return check_settings(model.get_params(deep=False) | changes, seed)

@@ -39,35 +39,35 @@ class Space(Protocol):
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Space": ...
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
-        """Stage 2: the k nearest of each point, fewer where the user's own graph has fewer."""
+        """Stage 2: return the k nearest neighbors of each point, or fewer if a precomputed graph has fewer."""
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
-        """The same for new rows, among the points."""
+        """Return the k nearest points of new rows."""
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:
-        """(m): the first point that each new row equals, -1 where there is none."""
+        """Return the first point that each new row equals, (m); -1 if there is none."""
 
     def distinct(self, heaviest: int) -> "tuple[Space, Duplicates | None]":
-        """The space of the distinct rows, none of which weighs more than `heaviest`, and which rows these stand for."""
+        """Return the space of the distinct rows, and the Duplicates. heaviest: the largest weight of a row."""
 
     def axes(self) -> AnyArray | None:
-        """(n, d) coordinates to take the start from, if there are any."""
+        """Return (n, d) coordinates for the initial positions; None if there are none."""
 
     def size(self) -> int:
         """The number of points."""
 
     def width(self) -> int:
-        """Of a row of the input."""
+        """The number of columns of the input."""
 
     def components(self) -> int | None:
-        """The number of coordinates that are compared, if there are any."""
+        """The number of coordinates that are compared; None without coordinates."""
 
     def kept(self) -> "Space":
-        """What placing new points takes, without the rest."""
+        """Return the part of the space that placing new points needs."""
 
 
 def check_takes(metric: str, values: Any) -> None:
-    """ValueError if values are sparse and the metric is for dense ones."""
+    """Raise ValueError if values are sparse and the metric needs dense rows."""
     if sparse.issparse(values) and metric not in TAKE_SPARSE:
         raise ValueError(
             f"metric={metric!r} takes no sparse X; use X.toarray() (of a data frame, X.sparse.to_dense()), or one of "
@@ -113,7 +113,7 @@ def nearest_at_no_distance(neighbors: Neighbors) -> Matches:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Euclidean distances, or cosines: the same between rows brought to length 1."""
+    """Euclidean distances, or cosine distances: the same between rows of unit length."""
 
     reduction: Reduction
     points: Points
@@ -172,7 +172,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class OtherDistances:
-    """Any of the distances scikit-learn knows, for all pairs."""
+    """Any of scikit-learn's pairwise distances, between all pairs."""
 
     values: AnyArray
     metric: str
@@ -215,7 +215,7 @@ class OtherDistances:
             first += len(block)
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
-        """By their numbers: not every distance is 0 between equal rows, and not only between them."""
+        """Compare the values: with some metrics equal rows have a distance, or different rows have none."""
         keys = keys_of_sparse if sparse.issparse(values) or sparse.issparse(self.values) else keys_of_dense
         places = {key: place for place, key in reversed(list(enumerate(keys(self.values))))}
         return np.array([places.get(key, -1) for key in keys(values)], dtype=np.int64)
@@ -242,7 +242,7 @@ class OtherDistances:
 
 @dataclass(frozen=True)
 class Given:
-    """A space of n points that users know in another way than by coordinates: a row tells of a point and all others."""
+    """A precomputed space of n points: row i of the input describes point i and all others."""
 
     n: int
 
@@ -250,7 +250,7 @@ class Given:
         return nearest_at_no_distance(neighbors)
 
     def distinct(self, heaviest: int) -> "tuple[Self, None]":  # noqa: ARG002
-        """What users worked out themselves stays as it is."""
+        """Precomputed input is never merged."""
         return self, None
 
     def axes(self) -> None:
@@ -268,7 +268,7 @@ class Given:
 
 @dataclass(frozen=True)
 class PrecomputedDistances(Given):
-    """The user's own: a square matrix of distances, or a sparse graph of them."""
+    """A square matrix of distances, or a sparse graph of them."""
 
     given: Any | None  # until the neighbors are found
 
@@ -289,7 +289,7 @@ class PrecomputedDistances(Given):
 
 @dataclass(frozen=True)
 class PrecomputedAffinities(Given):
-    """The user's own P, in place of neighbors. What new points would have to do with it, nobody knows."""
+    """A given P, in place of neighbors. New points cannot be placed, since their affinities are unknown."""
 
     affinities: Affinities | None  # until the descent has them
 
@@ -315,5 +315,5 @@ SPACES |= {"precomputed": PrecomputedDistances, "affinities": PrecomputedAffinit
 
 
 def make_space(values: Any, settings: Settings, token: _core.ProgressToken) -> Space:
-    """Stage 1."""
+    """Stage 1: return the space of the input."""
     return SPACES[settings.metric].from_input(values, settings, token)

@@ -9,7 +9,7 @@ from pixelsne.embedding import Embedding
 
 
 def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.ProgressToken) -> Positions:
-    """(m, 2), embedding units: each new row where its neighbors on the map and the map's field hold it.
+    """Return (m, 2) positions in embedding units: each new row where attraction and the map's field balance.
 
     A row that the map has already goes to its place; of several, to that of the first.
     """

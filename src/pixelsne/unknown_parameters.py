@@ -52,7 +52,7 @@ INSTEAD = {
 
 
 def explain(name: str, known: list[str]) -> str:
-    """What to use in place of a parameter that does not exist."""
+    """Return the error text for an unknown parameter, with what to use instead."""
     if name in INSTEAD:
         return f"PixelSNE has no parameter {name!r}: {INSTEAD[name]}"
     similar = get_close_matches(name, known, 1)
@@ -61,7 +61,7 @@ def explain(name: str, known: list[str]) -> str:
 
 
 def explain_unknown_parameters(init: Constructor) -> Constructor:
-    """For a constructor of keyword-only parameters; scikit-learn and `help` see its own signature."""
+    """Decorate a constructor of keyword-only parameters; its signature stays visible to scikit-learn and `help`."""
     known = [name for name, one in signature(init).parameters.items() if one.kind is Parameter.KEYWORD_ONLY]
 
     @wraps(init)

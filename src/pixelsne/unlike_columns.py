@@ -15,7 +15,7 @@ WIDER_BY = 10.0  # how much the widest column deviates more than half of them do
 
 
 def differ_widely(deviations: NDArray[np.float64]) -> bool:
-    """Whether columns with these standard deviations are of unlike units.
+    """Return whether columns with these standard deviations are of different units.
 
     Deviations that fall from the first column to the last are those of principal components, which are as they should
     be. Columns of equal values tell nothing.
@@ -28,7 +28,7 @@ def differ_widely(deviations: NDArray[np.float64]) -> bool:
 
 
 def warn_of_unlike_columns(values: Any, names: Sequence[str]) -> None:
-    """Of a table with these column names; arrays have none."""
+    """Warn about a table with these column names; arrays have none."""
     if widths := describe_widths(values, names):
         warnings.warn(
             f"the columns of X deviate by very different amounts ({widths}), so the widest decide about the map; "
@@ -39,7 +39,7 @@ def warn_of_unlike_columns(values: Any, names: Sequence[str]) -> None:
 
 
 def describe_widths(values: Any, names: Sequence[str]) -> str:
-    """The widest and the narrowest column of a dense table if they are of unlike units; else nothing."""
+    """Return a text on the widest and narrowest columns of a table of different units; else an empty string."""
     if sparse.issparse(values) or len(names) != values.shape[1] or len(names) > MOST_COLUMNS:
         return ""
     rows = values[sample_rows(values.shape[0], values.shape[1])].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Long calls into the core, watched from Python."""
+"""Run long calls into the core on a thread, so that Python stays responsive."""
 
 import atexit
 import threading
@@ -14,7 +14,7 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 
 def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, Result]:
-    """Runs call(token) on a thread of its own; yields the fraction done, returns the result.
+    """Run call(token) on a thread of its own; yield the fraction done, return the result.
 
     Python sees Ctrl-C only between its own instructions, which a call into the core would put off until
     its end. So the call runs elsewhere, and whatever ends the watching (an interrupt, an abandoned
@@ -56,7 +56,7 @@ def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, R
 
 
 def finish(work: Generator[object, None, Result]) -> Result:
-    """The result of a watched call, for callers who have nobody to tell its progress to."""
+    """Return the result of a watched call, without reporting progress."""
     with closing(work):
         while True:
             try:
