@@ -48,7 +48,7 @@ class Duplicates:
         return (np.column_stack(sums) / self.counts[:, None]).astype(np.float32)
 
     def spread(self, centers: Positions) -> Positions:
-        """Return (n, 2) positions, with equal rows on a disc around their common position, like seeds in a sunflower."""
+        """Return (n, 2) positions, with equal rows on a disc around their common position, like sunflower seeds."""
         order = np.argsort(self.group, kind="stable")
         counts = self.counts
         rank = np.empty(len(order))  # among its equals
