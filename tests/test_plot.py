@@ -223,3 +223,17 @@ def test_what_is_missing_is_no_category(values):
     names, codes = encode(values)
     assert len(names) == 2
     np.testing.assert_array_equal(codes, [1, -1, 0, -1])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.chunked_array([pa.nulls(4)]),
+        pa.chunked_array([pa.array([None] * 4, pa.string())]),
+        np.array([None] * 4, dtype=object),
+    ],
+    ids=["without a type", "words", "objects"],
+)
+def test_a_column_without_values_names_none(values):
+    assert encode(values)[0] == []
+    assert [name for name, _ in choose_coloring(values).legend] == ["no value"]
