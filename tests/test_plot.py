@@ -252,3 +252,17 @@ def test_a_picture_of_a_model(which, clusters):
 def test_what_cannot_be_drawn(pixels, resolution, labels, words):
     with pytest.raises((TypeError, ValueError), match=words):
         save_picture(io.BytesIO(), pixels, resolution, labels, kind="png")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.chunked_array([pa.nulls(4)]),
+        pa.chunked_array([pa.array([None] * 4, pa.string())]),
+        np.array([None] * 4, dtype=object),
+    ],
+    ids=["without a type", "words", "objects"],
+)
+def test_a_column_without_values_names_none(values):
+    assert encode(values)[0] == []
+    assert [name for name, _ in choose_coloring(values).legend] == ["no value"]

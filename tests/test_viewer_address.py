@@ -101,7 +101,7 @@ def edge_of(page):
 
 
 def colors_in(part):
-    return {tuple(color) for color in np.rint(255 * part.reshape(-1, 3)).astype(int).tolist()}
+    return set(map(tuple, np.unique(np.rint(255 * part.reshape(-1, 3)).astype(int), axis=0).tolist()))
 
 
 PALETTE = {"img": (55, 100, 222), "apple": (188, 100, 11), "pear": (55, 155, 111)}

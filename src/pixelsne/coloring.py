@@ -110,6 +110,8 @@ def encode_column(column: Any) -> tuple[list[str], AnyArray]:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     column = plain_column(column)
+    if pa.types.is_null(column.type):
+        return [], np.full(len(column), -1)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     encoded = column.combine_chunks().dictionary_encode()
