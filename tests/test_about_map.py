@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from pixelsne import PixelSNE, quality
 from pixelsne.cli import main
 from pixelsne.distributed.files import write_part
-from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.model import serializable_parameters
 from pixelsne.files.read_map import read_map
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.files.write_embedding import map_metadata
@@ -59,7 +59,7 @@ def test_cells_on_an_old_map_are_scored_like_the_map(kind, cells):
 
 def test_cells_of_a_cluster_are_scored(cells):
     placed = read_map(cells / "map.parquet").placed / 16  # on a screen of 64 pixels
-    figures = {"settings": parameters_to_keep(PixelSNE(perplexity=10), {}), "seed": 0}
+    figures = {"settings": serializable_parameters(PixelSNE(perplexity=10), {}), "seed": 0}
     write_part(placed, str(cells / "cells.h5ad"), ReadOptions(), str(cells / "part.parquet"), SCREEN, figures)
     told = json.loads(run("score", cells / "cells.h5ad", cells / "part.parquet", "--json"))
     values = anndata.read_h5ad(cells / "cells.h5ad").X

@@ -17,7 +17,7 @@ from pixelsne.cli import main
 from pixelsne.commands.interrupts import Signals, Stopped, listening
 from pixelsne.files.archive import read_archive, write_archive
 from pixelsne.files.atomic_write import atomic_write
-from pixelsne.files.checkpoint import Checkpoint, beside_checkpoint, identity_of, resume
+from pixelsne.files.checkpoint import Checkpoint, identity_of, prepared_path, resume
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import fingerprint
 
@@ -26,7 +26,7 @@ def make_checkpoint(model, values, path, iterations):
     """Of a run that is left after so many iterations; the identity it has."""
     run = model.start(values)
     identity = identity_of(values, run.settings)
-    checkpoint = Checkpoint(path, run, identity, 1e9, prepared_is_there=False)
+    checkpoint = Checkpoint(path, run, identity, 1e9, prepared_exists=False)
     assert not checkpoint.write(), "nothing to keep yet"
     for snapshot in run.snapshots():
         checkpoint.show(snapshot)
@@ -113,12 +113,12 @@ def test_seconds_add_up(clusters, tmp_path):
 def test_the_large_part_is_written_once(clusters, tmp_path):
     path = tmp_path / "run"
     run = PixelSNE(perplexity=10, max_iter=20, random_state=0).start(clusters)
-    checkpoint = Checkpoint(path, run, identity_of(clusters, run.settings), 0.0, prepared_is_there=False)
+    checkpoint = Checkpoint(path, run, identity_of(clusters, run.settings), 0.0, prepared_exists=False)
     written = set()
     for snapshot in run.snapshots():
         checkpoint.show(snapshot)
         if snapshot.iteration > 0:
-            written.add((beside_checkpoint(path).stat().st_mtime_ns, beside_checkpoint(path).stat().st_ino))
+            written.add((prepared_path(path).stat().st_mtime_ns, prepared_path(path).stat().st_ino))
             assert read_archive(path)[0]["iteration"] == snapshot.iteration
     assert len(written) == 1
     assert path.stat().st_size < 40 * len(clusters) + 10_000
@@ -131,7 +131,7 @@ CHANGES = {
     "seed": ({"random_state": 1}, "was made with seed"),
     "resolution": ({"resolution": 512}, r"was made with resolution \[1024, 1024\], this run has \[512, 512\]"),
     "max_iter": ({"max_iter": 70}, "was made with max_iter 60, this run has 70"),
-    "init": ({"init": np.zeros((600, 2))}, "was made with init 'pca', this run has 'an array of its own'"),
+    "init": ({"init": np.zeros((600, 2))}, "was made with init 'pca', this run has 'an array'"),
 }
 
 
@@ -150,10 +150,10 @@ def test_other_data_are_named(clusters, tmp_path):
     changed = clusters.copy()
     changed[500, 3] += 1e-4
     for other, message in (
-        (changed, "other data: as many rows and columns, but other numbers"),
+        (changed, "other data: the same numbers of rows and columns, but other values"),
         (clusters[:-1], "other data: 600 rows, this run has 599"),
         (clusters[:, 1:], "other data: 20 columns, this run has 19"),
-        (clusters.astype(np.float64), "other numbers"),
+        (clusters.astype(np.float64), "other values"),
     ):
         with pytest.raises(FileError, match=message):
             go_on(PixelSNE(**parameters), other, tmp_path / "run")
@@ -206,7 +206,7 @@ DAMAGES_BESIDE = {
 )
 def test_damage_is_refused(beside, damage, kept):
     model, values, path = kept
-    rewrite(beside_checkpoint(path) if beside else path, (DAMAGES_BESIDE if beside else DAMAGES)[damage])
+    rewrite(prepared_path(path) if beside else path, (DAMAGES_BESIDE if beside else DAMAGES)[damage])
     with pytest.raises(ValueError, match="run"):
         go_on(model, values, path)
 
@@ -214,7 +214,7 @@ def test_damage_is_refused(beside, damage, kept):
 @pytest.mark.parametrize("beside", [False, True])
 def test_halves_are_refused(beside, kept):
     model, values, path = kept
-    one = beside_checkpoint(path) if beside else path
+    one = prepared_path(path) if beside else path
     whole = one.read_bytes()
     one.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match="is damaged"):
@@ -225,7 +225,7 @@ def test_halves_are_refused(beside, kept):
 
 
 def test_checkpoints_hold_no_code(kept):
-    for path in (kept[2], beside_checkpoint(kept[2])):
+    for path in (kept[2], prepared_path(kept[2])):
         with zipfile.ZipFile(path) as archive:
             assert all(name == "document.json" or name.endswith(".npy") for name in archive.namelist())
 
@@ -263,7 +263,7 @@ def test_handlers_are_put_back():
 @pytest.mark.parametrize("unnamed", [True, False])
 def test_a_file_appears_when_it_is_complete(unnamed, tmp_path, monkeypatch):
     if not unnamed:
-        monkeypatch.setattr("pixelsne.files.replacing.open_unnamed", lambda _: None)
+        monkeypatch.setattr("pixelsne.files.atomic_write.open_unnamed", lambda _: None)
     path = tmp_path / "result"
     path.write_text("old")
     with atomic_write(path) as file:
@@ -374,7 +374,7 @@ def test_a_checkpoint_may_move(large, tmp_path):
     wait_for(second)
     process.kill()
     process.communicate()
-    assert beside_checkpoint(second).exists()
+    assert prepared_path(second).exists()
     assert code_of(start(large, tmp_path / "map.npy", "--resume", str(second))) == 0
     assert not second.exists()
     assert first.exists(), "what is not this run's is left alone"

@@ -13,7 +13,7 @@ from pixelsne.cli import main
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.descent_loop import Snapshot
 from pixelsne.distributed.checkpoint import RUN
-from pixelsne.files.atomic_write import atomic_directory, left_behind
+from pixelsne.files.atomic_write import atomic_directory, incomplete_folders
 from pixelsne.files.errors import FileError
 
 
@@ -153,7 +153,7 @@ def test_a_folder_that_a_worker_does_not_see_is_refused_before_the_run(embed, tm
 def test_folders_that_collide_are_refused(folder, embed):
     finished = embed(Run(), "--checkpoint", folder)
     assert finished.exit_code == 1
-    assert "give each a name of its own" in finished.stderr or "is an input (INPUT)" in finished.stderr
+    assert "give each a different name" in finished.stderr or "is an input (INPUT)" in finished.stderr
 
 
 def test_a_folder_appears_when_it_is_complete(tmp_path):
@@ -161,14 +161,14 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     with atomic_directory(target) as folder:
         (folder / "part").touch()
         assert not target.exists()
-        assert left_behind(target) == [folder]
+        assert incomplete_folders(target) == [folder]
     assert [path.name for path in target.iterdir()] == ["part"]
-    assert left_behind(target) == []
+    assert incomplete_folders(target) == []
 
 
 def test_a_folder_whose_name_was_taken_keeps_its_files(tmp_path):
     target = tmp_path / "map"
-    message = r"map: cannot be made: .*; its files are in .*/\.map\.[0-9a-f]{16}"
+    message = r"map: cannot be created: .*; its files are in .*/\.map\.[0-9a-f]{16}"
     with pytest.raises(FileError, match=message), atomic_directory(target) as folder:
         (folder / "part").touch()
         target.mkdir()

@@ -74,8 +74,8 @@ def test_progress_comes_back(kept):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"values": "fedcba9876543210"}, "is of other data: as many rows and columns, but other numbers$"),
-        ({"rows": 901}, "is of other data: 900 rows, this run has 901"),
+        ({"values": "fedcba9876543210"}, "other data: the same numbers of rows and columns, but other values$"),
+        ({"rows": 901}, "was made from other data: 900 rows, this run has 901"),
         ({"perplexity": 12, "shards": 1}, r"was made with perplexity \[30\.0\], this run has \[12\.0\]"),
         ({"shards": 1}, "was made with workers 2, this run has 1"),
     ],

@@ -59,20 +59,20 @@ def test_the_tasks_themselves(cells, tmp_path, monkeypatch):
         hdf5_child.write_map_into(file, VALUES[:, :2], '{"label": "kind"}')
     sent = io.BytesIO()
     hdf5_child.read_metadata({"path": str(copy)}, hdf5_child.Sender(sent))
-    assert json.loads(json.loads(sent.getvalue())["told"]) == {"label": "kind"}
+    assert json.loads(json.loads(sent.getvalue())["metadata_json"]) == {"label": "kind"}
 
 
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", r"is damaged: HDF5 failed on it \(SIGSEGV\)"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", r"is damaged: HDF5 failed \(SIGSEGV\)"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was not read: its reader was killed"),
-        ("import sys; sys.exit(3)", r"HDF5 failed on it \(exit code 3\)"),
+        ("import sys; sys.exit(3)", r"HDF5 failed \(exit code 3\)"),
         ('print(\'{"problem": "has no X"}\')', "has no X"),
-        ('print(\'{"name": "X", "unpacked": 1}\'); print(\'{"kind": "dense", "par', "HDF5 failed on it"),
+        ('print(\'{"name": "X", "unpacked": 1}\'); print(\'{"kind": "dense", "par', "HDF5 failed"),
         (
             "from pixelsne.files.hdf5_child import limit_seconds\nlimit_seconds(1)\nwhile True: pass",
-            "is damaged: HDF5 would not come to an end with it",
+            "is damaged: HDF5 exceeded its time limit",
         ),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_crash_while_the_map_is_added_leaves_no_file(cells, tmp_path, monkeypa
     crash = "import os, signal, sys\nif 'handle' in sys.argv[2]: os.kill(os.getpid(), signal.SIGSEGV)\n"
     monkeypatch.setattr(hdf5_process, "PROGRAM", crash + real)
     result = run("embed", cells, "-o", tmp_path / "map.h5ad", *QUICK, expect=1)
-    assert f"{cells}: is damaged: HDF5 failed on it (SIGSEGV)" in result.stderr
+    assert f"{cells}: is damaged: HDF5 failed (SIGSEGV)" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -17,7 +17,7 @@ from command_line import QUICK, run
 from pixelsne import PixelSNE
 from pixelsne.files import atomic_write as module
 from pixelsne.files.archive import DamagedFileError, write_archive
-from pixelsne.files.atomic_write import atomic_write, sweep
+from pixelsne.files.atomic_write import atomic_write, remove_stale_links
 from pixelsne.files.errors import FileError
 from pixelsne.files.paths import check_room_on_disk, check_writable, file_identity
 from pixelsne.files.read_map import read_map
@@ -99,7 +99,7 @@ def test_a_link_stays_and_its_target_is_written(points, folder):
         assert link.is_symlink()
         assert np.load(folder / "data" / name).shape == (60, 2)
     (folder / "loop.npy").symlink_to("loop.npy")
-    assert "is a link that leads to itself" in refused(points, "-o", "loop.npy")
+    assert "is a symbolic link to itself" in refused(points, "-o", "loop.npy")
 
 
 def test_names_too_long_are_refused_before_the_fit(points, monkeypatch):
@@ -156,7 +156,7 @@ def test_a_full_disk_does_not_end_a_run_that_keeps_checkpoints(points, folder, m
     monkeypatch.setattr(module, "flush", sometimes)
     options = ["--perplexity", "10", "--max-iter", "60", "--checkpoint", "ck", "--every", "0"]
     told = run("embed", points, "-o", "map.npy", *options).stderr
-    assert told.count("ck: no checkpoint: No space left on device; the run goes on and tries again") == 3
+    assert told.count("ck: no checkpoint written: No space left on device; the run continues and tries again") == 3
     expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(np.load(points))
     np.testing.assert_array_equal(np.load(folder / "map.npy"), expected)
     assert {path.name for path in folder.iterdir()} == {"points.npy", "map.npy"}
@@ -208,7 +208,7 @@ def test_what_a_killed_writer_left_is_removed_and_nothing_else(folder):
         write(folder / "map", b"2")
         assert not stale.exists()
         assert alive.exists()
-    sweep(folder / "map")
+    remove_stale_links(folder / "map")
     assert {path.name for path in folder.iterdir()} == {"map", foreign.name, other.name, link.name, f".map.{'d' * 16}"}
     assert (folder / "map").read_bytes() == b"2"
 
@@ -219,7 +219,7 @@ def test_a_second_name_is_locked_while_its_writer_lives(folder, monkeypatch):
     real, seen = os.replace, []
 
     def look(second, name, **folders):
-        sweep(folder / "map")
+        remove_stale_links(folder / "map")
         seen.append((folder / second).exists())
         real(second, name, **folders)
 

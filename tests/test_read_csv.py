@@ -111,7 +111,7 @@ def test_lines_that_end_with_a_carriage_return(tmp_path):
 
 
 def test_a_field_too_long_for_a_header_is_an_error_with_the_file(tmp_path):
-    with pytest.raises(FileError, match=r"table\.csv: is no table"):
+    with pytest.raises(FileError, match=r"table\.csv: is not a table"):
         read_points(text(tmp_path, "a" * 200_000 + ",b\n1,2\n"))
 
 

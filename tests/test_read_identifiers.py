@@ -89,7 +89,7 @@ def test_identifiers_are_found_over_batches(tmp_path):
 
 def test_nothing_but_identifiers(tmp_path):
     pq.write_table(pa.table({"id": GAPS, "name": ["x"] * N}), tmp_path / "points.parquet")
-    with pytest.raises(FileError, match=r"no column of numbers to embed: id identifies the rows; .* --columns id"):
+    with pytest.raises(FileError, match=r"no numeric column to embed: id identifies the rows; .* --columns id"):
         read_points(tmp_path / "points.parquet")
 
 

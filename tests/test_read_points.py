@@ -73,7 +73,7 @@ def test_columns_can_be_chosen(kind, table, tmp_path):
     assert labelled.columns == ("red", "blue")
     with pytest.raises(FileError, match=r"table.*has no column 'purple'.*it has red, green"):
         read_points(path, ReadOptions(columns=("purple",)))
-    with pytest.raises(FileError, match=r"column 'kind' holds string|column 'kind', row 1: 'a' is no number"):
+    with pytest.raises(FileError, match=r"column 'kind' holds string|column 'kind', row 1: 'a' is not a number"):
         read_points(path, ReadOptions(columns=("kind",)))
 
 
@@ -134,7 +134,7 @@ def test_whole_numbers_may_be_followed_by_others(tmp_path):
 @pytest.mark.parametrize("rows_before", [2, 1_500_000])
 def test_text_among_numbers_is_named(rows_before, tmp_path):
     lines = ["a,b", *["1,2"] * rows_before, "1,oops", "3,4"]
-    with pytest.raises(FileError, match=rf"table.csv: column ('b'|2), row {rows_before + 1}: 'oops' is no number"):
+    with pytest.raises(FileError, match=rf"table.csv: column ('b'|2), row {rows_before + 1}: 'oops' is not a number"):
         read_points(text(tmp_path, "\n".join(lines)))
 
 
@@ -149,7 +149,7 @@ def test_a_gap_is_named(tmp_path):
         ("", "is empty"),
         ("a,b\n", "holds no rows"),
         ("a,b\n1,2\n3,4,5\n", "row 2: 3 fields where other rows have 2"),
-        ("name,city\nx,y\nz,w\n", "no column of numbers"),
+        ("name,city\nx,y\nz,w\n", "no numeric column"),
     ],
 )
 def test_bad_csv(content, message, tmp_path):

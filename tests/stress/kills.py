@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from pixelsne import PixelSNE
 from pixelsne.files.archive import read_archive
-from pixelsne.files.atomic_write import hidden_ones
+from pixelsne.files.atomic_write import hidden_paths
 from pixelsne.files.read_map import read_map
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -48,7 +48,7 @@ def start(source: Path, folder: Path, jobs: int) -> subprocess.Popen:
 def check_files(folder: Path, *, killed: bool = False) -> None:
     """Complete, all of them. A kill may leave the second name of a complete file, which the next run removes."""
     names = {path.name for path in folder.iterdir()}
-    seconds = {second.name for name in OUTPUTS for second in hidden_ones(folder / name)} if killed else set()
+    seconds = {second.name for name in OUTPUTS for second in hidden_paths(folder / name)} if killed else set()
     unknown = names - OUTPUTS - seconds
     if unknown:
         raise AssertionError(f"left behind: {unknown}")

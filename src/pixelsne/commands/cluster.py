@@ -19,9 +19,9 @@ from pixelsne.distributed.checkpoint import has_run
 from pixelsne.distributed.files import expand, is_remote, new_folder
 from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.estimator import PixelSNE
-from pixelsne.files.atomic_write import left_behind
+from pixelsne.files.atomic_write import incomplete_folders
 from pixelsne.files.errors import FileError
-from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.model import serializable_parameters
 from pixelsne.files.paths import check_distinct
 
 Given = dict[str, Any]
@@ -111,7 +111,7 @@ def check_folder(given: Given, client: Any, reporter: Reporter) -> None:
     target = Path(given["output"]).absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
     check_shared_folder(client, target.parent)
-    for folder in left_behind(target):
+    for folder in incomplete_folders(target):
         reporter.warn(
             f"{folder}: parts of a map that was not completed; delete them unless another run is writing there"
         )
@@ -128,7 +128,7 @@ def start(given: Given, client: Any, model: PixelSNE, reporter: Reporter) -> tup
 
 def write(given: Given, work: DistributedRun, paths: list[str], model: PixelSNE) -> int:
     """The rows written."""
-    figures = {"settings": parameters_to_keep(model, {}), "seed": given["seed"]}
+    figures = {"settings": serializable_parameters(model, {}), "seed": given["seed"]}
     with new_folder(given["output"]) as folder:
         return work.write(paths, read_options(given), targets_of(folder, paths), figures)
 

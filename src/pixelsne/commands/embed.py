@@ -22,10 +22,10 @@ from pixelsne.commands.score import scores
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
-from pixelsne.files.model import figures_of
+from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import file_identity, target_of
 from pixelsne.files.read_points import read_points
-from pixelsne.files.source import NUMBERED, CheckRoom, ReadOptions, Source
+from pixelsne.files.source import NUMBERED, CheckMemory, ReadOptions, Source
 from pixelsne.files.write_embedding import Map, map_metadata, write_map
 from pixelsne.memory import check_memory
 from pixelsne.neighborhoods import Neighborhoods, sample_rows
@@ -153,7 +153,7 @@ def names_of(columns: Sequence[str]) -> str:
     return f": {names}" if names else ""
 
 
-def room_for_a_fit(model: PixelSNE) -> CheckRoom:
+def room_for_a_fit(model: PixelSNE) -> CheckMemory:
     """Refuses what could be read, but not embedded: before it is read."""
 
     settings = settings_of(model, init="random")
@@ -179,7 +179,7 @@ def open_checkpoint(given: Given, work: Run, source: Source, reporter: Reporter)
         resume(given["resume"], work, identity)
         reporter.info(f"going on from iteration {work.descent.iteration if work.descent else 0}")
     same = resumed and file_identity(Path(path)) == file_identity(Path(given["resume"]))
-    return Checkpoint(Path(path), work, identity, given["every"], prepared_is_there=same)
+    return Checkpoint(Path(path), work, identity, given["every"], prepared_exists=same)
 
 
 def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
@@ -218,7 +218,7 @@ def keep(checkpoint: Checkpoint | None) -> str:
 
 
 def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
-    metadata = map_metadata(source, read_options(given), model.screen_, seed=given["seed"], **figures_of(model))
+    metadata = map_metadata(source, read_options(given), model.screen_, seed=given["seed"], **run_metadata(model))
     return Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
 
 
@@ -270,7 +270,7 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, reporter
         "rows": len(source),
         "columns": int(source.values.shape[1]),
         "seed": given["seed"],
-        **figures_of(model),
+        **run_metadata(model),
         "quality": quality,
         "timings": {**model.timings_, **clock.seconds, "total": clock.total()},
         "paths": paths,

@@ -7,7 +7,7 @@ from pixelsne.choices import STARTS
 from pixelsne.commands.plot import PAGES, PICTURES
 from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.estimator import PixelSNE
-from pixelsne.files.checkpoint import beside_checkpoint
+from pixelsne.files.checkpoint import prepared_path
 from pixelsne.files.errors import FileError
 from pixelsne.files.paths import check_distinct, check_room_on_disk, file_identity
 from pixelsne.files.source import Source
@@ -42,7 +42,7 @@ def paths_read(given: Given) -> dict[str, Path]:
         reads["--init"] = Path(given["init"])
     kept, resumed = given["checkpoint"], given["resume"]
     if kept and resumed and file_identity(Path(kept)) != file_identity(Path(resumed)):
-        reads |= {"--resume": Path(resumed), "--resume (.prepared)": beside_checkpoint(Path(resumed))}
+        reads |= {"--resume": Path(resumed), "--resume (.prepared)": prepared_path(Path(resumed))}
     return reads
 
 
@@ -51,7 +51,7 @@ def paths_written(given: Given) -> dict[str, Path]:
     options = {"-o": "output", "--plot": "picture", "--html": "html", "--model": "model_path"}
     writes = {option: Path(given[name]) for option, name in options.items() if given[name]}
     if kept := given["checkpoint"] or given["resume"]:
-        writes |= {"--checkpoint": Path(kept), "--checkpoint (.prepared)": beside_checkpoint(Path(kept))}
+        writes |= {"--checkpoint": Path(kept), "--checkpoint (.prepared)": prepared_path(Path(kept))}
     return writes
 
 

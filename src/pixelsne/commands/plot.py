@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pixelsne.arrays import Pixels
-from pixelsne.files.column_names import own_name
+from pixelsne.files.column_names import input_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
-from pixelsne.files.write_embedding import PLACES, Map, check_output, created
+from pixelsne.files.write_embedding import POSITION_COLUMNS, Map, check_output, create_file
 from pixelsne.plot import PlotStyle, save_picture
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def draw(
     style: PlotStyle,
     behind: Pixels | None = None,
 ) -> None:
-    with created(Path(path)) as file:
+    with create_file(Path(path)) as file:
         kind = Path(path).suffix.lower().removeprefix(".")
         save_picture(file, pixels, resolution, column, name=name, style=style, kind=kind, behind=behind)
 
@@ -42,7 +42,7 @@ def write_page(path: str, one: Map, title: str, color: str | None, style: PlotSt
     from pixelsne.viewer.export import standalone  # noqa: PLC0415 - not for those who draw
     from pixelsne.viewer.layout import page_of  # noqa: PLC0415
 
-    with created(Path(path)) as file:
+    with create_file(Path(path)) as file:
         file.write(standalone(page_of(one, title, color, dark=style.dark)).encode())
 
 
@@ -52,7 +52,7 @@ def columns_in(one: Map) -> list[str]:
 
 def asked_column(one: Map, name: str | None) -> str | None:
     """Return the column of the input that is meant, also by its name in the map's file: `input_y` for `y`."""
-    return own_name(name, PLACES) if name is not None and name not in columns_in(one) else name
+    return input_name(name, POSITION_COLUMNS) if name is not None and name not in columns_in(one) else name
 
 
 def run(given: dict[str, Any]) -> None:

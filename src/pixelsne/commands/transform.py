@@ -14,7 +14,7 @@ from pixelsne.commands.plot import PICTURES, draw, plot_style
 from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
-from pixelsne.files.model import parameters_to_keep
+from pixelsne.files.model import serializable_parameters
 from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import ReadOptions
 from pixelsne.files.write_embedding import WRITERS, Map, check_output, map_metadata, write_map
@@ -40,7 +40,7 @@ def run(given: dict[str, Any]) -> None:
     check_colors(label, given["label"] or "", given["color_as"])
     reporter.info(f"placing {len(source):,} rows on a map of {len(model.positions_):,}")
     placed = model.transform(source.values)
-    settings = parameters_to_keep(model, {})
+    settings = serializable_parameters(model, {})
     metadata = map_metadata(source, wanted, model.screen_, model=Path(given["model_path"]).name, settings=settings)
     made = Map(placed, model.screen_.resolution, source.extra_columns, metadata, source.path)
     write_map(given["output"], made)

@@ -1,1 +1,1 @@
-"""What is kept in files, and how."""
+"""Readers and writers of all file formats."""

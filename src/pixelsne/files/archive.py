@@ -1,6 +1,6 @@
-"""One file with arrays and a JSON document: a zip without compression, of .npy files and one .json.
+"""Archives of arrays and a JSON document: an uncompressed zip of .npy files and one .json file.
 
-Nothing in it can run code, and nothing it says is believed before it is checked: names, sizes, types and sums.
+Reading an archive never runs code from it, and checks names, sizes, types and checksums before using them.
 """
 
 import json
@@ -18,10 +18,10 @@ from pixelsne.files.atomic_write import atomic_write
 
 DOCUMENT = "document.json"
 LARGEST_DOCUMENT = 16_000_000  # bytes
-MOST_PARTS = 32
+MOST_MEMBERS = 32
 ENCRYPTED = 0x1
 
-# How NumPy begins a file: version 1.0, then the header's length. Of headers, those of numbers by rows.
+# A .npy file of version 1.0 begins with these bytes and the header's length. HEADER matches C-ordered numbers only.
 MAGIC = b"\x93NUMPY\x01\x00"
 HEADER = re.compile(
     rb"\{'descr': '(?P<kind>[<|][biuf][1248])', 'fortran_order': False, "
@@ -30,11 +30,11 @@ HEADER = re.compile(
 
 
 class DamagedFileError(ValueError):
-    """The file is not what it should be."""
+    """Raised for an archive that is damaged or has unexpected content."""
 
 
 def damage(error: Exception) -> str:
-    """What is wrong, in words: a KeyError tells no more than a name."""
+    """Return a description of the error. The message of a KeyError is only the missing key."""
     return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
@@ -44,32 +44,35 @@ def write_archive(path: str | os.PathLike[str], document: dict[str, Any], arrays
         archive.writestr(DOCUMENT, text)
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                in_order = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))  # as it is read
-                np.lib.format.write_array(member, in_order, allow_pickle=False)
+                stored = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))  # as HEADER expects
+                np.lib.format.write_array(member, stored, allow_pickle=False)
 
 
 def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """The document and the arrays; DamagedFileError unless the file is whole."""
+    """Return the document and the arrays. Raise DamagedFileError if the file is damaged."""
     path = Path(path)
     with path.open("rb") as file:
         try:
-            return read_parts(file, path.stat().st_size)
-        except Exception as error:  # noqa: BLE001 - what a damaged zip makes its readers raise is anybody's guess
-            raise DamagedFileError(f"{path} is damaged, or no file of pixelsne: {error}") from None
+            return read_members(file, path.stat().st_size)
+        except Exception as error:  # noqa: BLE001 - reading a damaged zip can raise anything
+            raise DamagedFileError(f"{path} is damaged, or not a pixelsne file: {error}") from None
 
 
 def read_kind(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """The same of a file that must be of this kind, and of the version that is read here."""
+    """Return the document and the arrays of a file, after checking its kind and format version."""
     document, arrays = read_archive(path)
     if document.get("kind") != kind:
-        raise DamagedFileError(f"{os.fspath(path)} holds no {kind}, but {document.get('kind')!r:.60}")
+        raise DamagedFileError(f"{os.fspath(path)} is not a {kind}: its kind is {document.get('kind')!r:.60}")
     if document.get("version") != version:
-        told = document.get("version")
-        raise ValueError(f"{os.fspath(path)} has version {told!r:.60}, this pixelsne reads {version}: update it")
+        found = document.get("version")
+        raise ValueError(
+            f"{os.fspath(path)} has format version {found!r:.60}, but this pixelsne reads version {version}; "
+            "use the release of pixelsne that wrote the file"
+        )
     return document, arrays
 
 
-def read_parts(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+def read_members(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     with zipfile.ZipFile(file) as archive:
         members = {member.filename: member for member in archive.infolist()}
         check_members(size, archive, members)
@@ -85,35 +88,35 @@ def read_parts(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, An
 
 
 def check_members(size: int, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
-    if len(members) != len(archive.infolist()) or len(members) > MOST_PARTS:
-        raise DamagedFileError("it names a part twice, or too many of them")
+    if len(members) != len(archive.infolist()) or len(members) > MOST_MEMBERS:
+        raise DamagedFileError(f"it has a member twice, or more than {MOST_MEMBERS} members")
     if DOCUMENT not in members:
         raise DamagedFileError(f"it has no {DOCUMENT}")
     for name, member in members.items():
         if name != DOCUMENT and not (name.endswith(".npy") and name[:-4].isidentifier()):
-            raise DamagedFileError(f"it has a part {name!r:.80} that does not belong there")
+            raise DamagedFileError(f"it has an unexpected member {name!r:.80}")
         stored = member.compress_type == zipfile.ZIP_STORED and member.compress_size == member.file_size
         if not stored or member.flag_bits & ENCRYPTED:
-            raise DamagedFileError(f"its part {name} is not stored as it should be")
+            raise DamagedFileError(f"its member {name} is compressed or encrypted")
     if sum(member.file_size for member in members.values()) > size:
-        raise DamagedFileError("its parts claim to be larger than the file")
+        raise DamagedFileError("its members claim to be larger than the file")
     if members[DOCUMENT].file_size > LARGEST_DOCUMENT:
-        raise DamagedFileError(f"its {DOCUMENT} is too large")
+        raise DamagedFileError(f"its {DOCUMENT} is larger than {LARGEST_DOCUMENT // 1_000_000} MB")
 
 
 def read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
-    """Of plain numbers, and no larger than the bytes that are there: the header decides nothing alone.
+    """Return an array of numbers, after checking that its header matches the number of bytes.
 
-    NumPy's own reader would parse whatever stands in the header as Python.
+    NumPy's reader would parse the header as a Python literal, whatever it contains.
     """
     content = archive.read(member)
     length = int.from_bytes(content[len(MAGIC) : len(MAGIC) + 2], "little")
     begin = len(MAGIC) + 2
     header = HEADER.fullmatch(content[begin : begin + length]) if content.startswith(MAGIC) else None
     if header is None:
-        raise DamagedFileError(f"{member.filename} is no array of numbers")
+        raise DamagedFileError(f"{member.filename} is not an array of numbers")
     dtype = np.dtype(header["kind"].decode())
     shape = tuple(int(side) for side in header["shape"].replace(b",", b" ").split())
     if math.prod(shape) * dtype.itemsize != len(content) - begin - length:
-        raise DamagedFileError(f"{member.filename} does not hold the numbers its header tells of")
+        raise DamagedFileError(f"the size of {member.filename} does not match its header")
     return np.frombuffer(content, dtype=dtype, offset=begin + length).reshape(shape).copy()

@@ -1,4 +1,4 @@
-"""Files and folders that are complete or absent, whatever happens in between."""
+"""Write files and folders atomically: a crash leaves either the old content or the new one."""
 
 import errno
 import hashlib
@@ -20,18 +20,18 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-OPEN_FILES = Path("/proc/self/fd")  # Linux: a name for what has none
-NUMBER = re.compile("[0-9a-f]{16}")  # at the end of a hidden name
-TIMES_CLEARED = 3
-LONGEST_IN_HIDDEN = 200  # bytes of a name within a hidden one, which must fit into 255
+OPEN_FILES = Path("/proc/self/fd")  # Linux: paths of open files, also of those without a name
+TOKEN = re.compile("[0-9a-f]{16}")  # suffix of a hidden name
+REMOVAL_ATTEMPTS = 3
+LONGEST_IN_HIDDEN = 200  # bytes of the original name in a hidden name, which may have 255 in total
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which takes the place of `path` once all is written, and leaves no trace otherwise.
+    """Open a file for writing that replaces `path` when the block ends, and is discarded if the block raises.
 
-    Where the system can do so, the file has no name before it is complete: a process killed while writing leaves
-    nothing behind, either. A link stays, and the file it leads to is replaced. An OSError names `path`.
+    Where the operating system allows it, the file has no name until it is complete, so that a killed process leaves
+    nothing behind. A symbolic link is kept, and its target is replaced. An OSError names `path`.
     """
     check_special(path)
     path = target_of(path)
@@ -44,7 +44,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with os.fdopen(handle, "w+b") as file:
             yield file
             flush(file)
-            give_name(handle, path)
+            link_to(handle, path)
     except OSError as error:
         if error.filename is not None and error.errno != errno.ENOSPC:
             raise
@@ -53,63 +53,66 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def open_unnamed(folder: Path) -> int | None:
+    """Return the descriptor of a new file without a name, or None where the system has no such files."""
     if not hasattr(os, "O_TMPFILE") or not OPEN_FILES.is_dir():
         return None
     try:
         return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
-    except OSError:  # not every file system has such files
+    except OSError:  # not every file system supports O_TMPFILE
         return None
 
 
-def give_name(handle: int, path: Path) -> None:
-    """One link where there is no file yet. A link cannot replace a file, but a second name can.
+def link_to(handle: int, path: Path) -> None:
+    """Link an open file to `path`.
 
-    A kill between these two steps leaves the second name behind. It is locked as long as its writer lives, so the next
-    write knows whether to remove it.
+    A link cannot replace an existing file. In that case the file is linked to a hidden name, which is then renamed. A
+    kill between these two steps leaves the hidden name behind. The writer holds a lock on it, so the next write can
+    tell whether the link is stale.
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     source = OPEN_FILES / str(handle)
     try:
-        # Only with folders given does Python ask the system to follow the first name to what it stands for.
+        # Python follows the symbolic link in /proc only if directory descriptors are passed.
         with suppress(FileExistsError):
             os.link(source, path.name, src_dir_fd=folder, dst_dir_fd=folder)
             return
-        sweep(path)
-        second = hidden_name(path)
+        remove_stale_links(path)
+        hidden = hidden_name(path)
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX)
-        os.link(source, second, src_dir_fd=folder, dst_dir_fd=folder)
+        os.link(source, hidden, src_dir_fd=folder, dst_dir_fd=folder)
         try:
-            os.replace(second, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.replace(hidden, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            os.unlink(second, dir_fd=folder)
+            os.unlink(hidden, dir_fd=folder)
             raise
     finally:
         os.close(folder)
 
 
-def sweep(path: Path) -> None:
-    """Removes second names that killed writers of `path` have left: those that no process holds locked."""
-    for left in hidden_ones(path):
-        if fcntl is None or not left.is_file() or left.is_symlink():
+def remove_stale_links(path: Path) -> None:
+    """Remove the hidden links that killed writers of `path` left behind: those that no process has locked."""
+    for link in hidden_paths(path):
+        if fcntl is None or not link.is_file() or link.is_symlink():
             continue
         with suppress(OSError):  # locked, or gone already
-            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            handle = os.open(link, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink()
+                link.unlink()
             finally:
                 os.close(handle)
 
 
 @contextmanager
 def atomic_write_by_name(path: Path) -> Iterator[IO[bytes]]:
+    """Write atomically with a named temporary file, for systems without unnamed files."""
     handle, name = tempfile.mkstemp(prefix=hidden_prefix(path), dir=path.parent)
     try:
         with os.fdopen(handle, "w+b") as file:
             yield file
             flush(file)
-        os.chmod(name, 0o666 & ~current_umask())  # noqa: PTH101 - mkstemp lets nobody else read
+        os.chmod(name, 0o666 & ~current_umask())  # noqa: PTH101 - mkstemp makes files private
         os.replace(name, path)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -118,9 +121,9 @@ def atomic_write_by_name(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def atomic_directory(folder: Path) -> Iterator[Path]:
-    """A folder to write into, which becomes `folder` once all is written, and leaves no trace otherwise.
+    """Create a hidden folder that is renamed to `folder` when the block ends, and removed if the block raises.
 
-    It has a hidden name before, which only a kill leaves behind: `left_behind` finds it.
+    Only a killed process leaves the hidden folder behind; `incomplete_folders` finds it.
     """
     hidden, complete = folder.with_name(hidden_name(folder)), False
     hidden.mkdir()
@@ -129,15 +132,15 @@ def atomic_directory(folder: Path) -> Iterator[Path]:
         complete = True
         hidden.rename(folder)
     except BaseException as error:
-        if complete and isinstance(error, OSError):  # work is not thrown away because somebody took its name
-            raise FileError(folder, f"cannot be made: {error.strerror}; its files are in {hidden}") from None
-        clear(hidden)
+        if complete and isinstance(error, OSError):  # keep complete results when only the name is taken
+            raise FileError(folder, f"cannot be created: {error.strerror}; its files are in {hidden}") from None
+        remove_folder(hidden)
         raise
 
 
-def clear(folder: Path) -> None:
-    """Whoever still writes there finds no folder any more, and fails; but a file may come while others go."""
-    for _ in range(TIMES_CLEARED):
+def remove_folder(folder: Path) -> None:
+    """Remove a folder. Retry, because another process may add a file during the removal."""
+    for _ in range(REMOVAL_ATTEMPTS):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -151,15 +154,19 @@ def hidden_name(path: Path) -> str:
     return hidden_prefix(path) + secrets.token_hex(8)
 
 
-def hidden_ones(path: Path) -> list[Path]:
-    """All hidden names of `path` beside it."""
-    begin, there = hidden_prefix(path), path.parent.iterdir() if path.parent.is_dir() else ()
-    return sorted(one for one in there if one.name.startswith(begin) and NUMBER.fullmatch(one.name[len(begin) :]))
+def hidden_paths(path: Path) -> list[Path]:
+    """Return all hidden paths that belong to `path`, in the same folder."""
+    prefix, siblings = hidden_prefix(path), path.parent.iterdir() if path.parent.is_dir() else ()
+    return sorted(
+        sibling
+        for sibling in siblings
+        if sibling.name.startswith(prefix) and TOKEN.fullmatch(sibling.name[len(prefix) :])
+    )
 
 
-def left_behind(folder: Path) -> list[Path]:
-    """What kills have left of a folder; or what another process is writing now."""
-    return [one for one in hidden_ones(folder) if one.is_dir()]
+def incomplete_folders(folder: Path) -> list[Path]:
+    """Return the hidden folders of killed processes, and of processes that are writing `folder` now."""
+    return [path for path in hidden_paths(folder) if path.is_dir()]
 
 
 def flush(file: IO[bytes]) -> None:

@@ -1,7 +1,8 @@
-"""Runs that survive: all that a descent needs to go on, in two files.
+"""Checkpoints: everything that an interrupted run needs to continue, in two files.
 
-FILE holds what changes, 32 bytes a point; FILE.prepared holds what the stages before the descent found, which is large
-and stays as it is, so it is written once. Each is complete or absent, and each tells which run it belongs to.
+FILE holds the state of the descent, 32 bytes per point. FILE.prepared holds the results of the stages before the
+descent, which are large and do not change, so it is written once. Both files are written atomically and both store the
+identity of their run.
 """
 
 import os
@@ -17,7 +18,7 @@ from pixelsne.descent import State
 from pixelsne.descent_loop import StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
-from pixelsne.files.atomic_write import sweep
+from pixelsne.files.atomic_write import remove_stale_links
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run, fingerprint
 from pixelsne.files.model import READING_ERRORS, array_of, describe_space, finite, read_space
@@ -31,55 +32,56 @@ if TYPE_CHECKING:
 KIND = "pixelsne checkpoint"
 KIND_PREPARED = "pixelsne prepared"
 VERSION = 1
-MOVING = ("positions", "velocity", "gains", "last_look")
+STATE_ARRAYS = ("positions", "velocity", "gains", "last_look")
 
 
 def identity_of(values: Any, settings: Settings) -> Identity:
+    """Return the identity of a run on these values with these settings."""
     rows, columns = values.shape
     return describe_run(int(rows), int(columns), fingerprint(values), settings)
 
 
-def beside_checkpoint(path: Path) -> Path:
+def prepared_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.prepared")
 
 
 class Checkpoint:
-    """Writes a run down every so many seconds, and when asked to."""
+    """Writes the state of a run to disk at a fixed interval, and on request."""
 
-    def __init__(self, path: Path, run: Run, identity: Identity, seconds: float, *, prepared_is_there: bool) -> None:
+    def __init__(self, path: Path, run: Run, identity: Identity, interval: float, *, prepared_exists: bool) -> None:
         self.path = path
-        self._seconds = seconds
+        self._interval = interval
         self._run = run
         self._identity = identity
-        self._prepared_is_there = prepared_is_there
-        self._last = time.monotonic()
+        self._prepared_exists = prepared_exists
+        self._last_written = time.monotonic()
 
     def show(self, _snapshot: object) -> None:
-        """A run goes on when its checkpoint cannot be written: the disk may have room again the next time."""
-        if self._run.descent is not None and time.monotonic() - self._last >= self._seconds:
+        """Write a checkpoint if the interval has passed. Warn if that fails: the disk may have room the next time."""
+        if self._run.descent is not None and time.monotonic() - self._last_written >= self._interval:
             try:
                 self.write()
             except OSError as error:
-                self._last = time.monotonic()
-                again = f"the run goes on and tries again in {self._seconds:g} s"
-                warnings.warn(f"{self.path}: no checkpoint: {error.strerror or error}; {again}", stacklevel=1)
+                self._last_written = time.monotonic()
+                retry = f"the run continues and tries again in {self._interval:g} s"
+                warnings.warn(f"{self.path}: no checkpoint written: {error.strerror or error}; {retry}", stacklevel=1)
 
     def write(self) -> bool:
-        """Whether there was something to write: nothing before the first iteration."""
+        """Write a checkpoint. Return False before the first iteration, when there is no state to write."""
         run = self._run
         if run.descent is None or run.prepared is None or run.descent.iteration == 0:
             return False
-        if not self._prepared_is_there:
-            write_prepared(beside_checkpoint(self.path), run.prepared, self._identity)
-            self._prepared_is_there = True
+        if not self._prepared_exists:
+            write_prepared(prepared_path(self.path), run.prepared, self._identity)
+            self._prepared_exists = True
         write_state(self.path, run, run.descent.state(), self._identity)
-        self._last = time.monotonic()
+        self._last_written = time.monotonic()
         return True
 
     def remove(self) -> None:
-        """Once the map itself is safe."""
-        for path in (self.path, beside_checkpoint(self.path)):
-            sweep(target_of(path))
+        """Remove both files, once the map is written."""
+        for path in (self.path, prepared_path(self.path)):
+            remove_stale_links(target_of(path))
             for name in (target_of(path), path):
                 name.unlink(missing_ok=True)
 
@@ -95,7 +97,7 @@ def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
         "looks": state.looks,
         "timings": run.seconds(),
     }
-    write_archive(path, document, {name: getattr(state, name) for name in MOVING})
+    write_archive(path, document, {name: getattr(state, name) for name in STATE_ARRAYS})
 
 
 def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
@@ -114,34 +116,34 @@ def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
 
 
 def resume(path: str | os.PathLike[str], run: Run, identity: Identity) -> None:
-    """Brings the run to where the checkpoint is; FileError if that is of another run, or damaged."""
+    """Set the run to the state of a checkpoint. Raise FileError if that is damaged or belongs to another run."""
     path = Path(path)
-    document, arrays = read_part(path, KIND, identity)
-    beside = beside_checkpoint(path)
-    if not beside.exists():
-        raise FileError(path, f"cannot go on without {beside.name}, which was written beside it")
-    told, large = read_part(beside, KIND_PREPARED, identity)
+    document, arrays = read_checked(path, KIND, identity)
+    prepared = prepared_path(path)
+    if not prepared.exists():
+        raise FileError(path, f"cannot be resumed without {prepared.name}; put that file back into the same folder")
+    prepared_document, prepared_arrays = read_checked(prepared, KIND_PREPARED, identity)
     try:
-        run.resume(read_prepared(told, large), read_state(document, arrays))
+        run.resume(read_prepared(prepared_document, prepared_arrays), read_state(document, arrays))
         run.timings.update({str(stage): finite(seconds) for stage, seconds in document["timings"].items()})
     except READING_ERRORS as error:
-        raise FileError(path, f"is damaged, or {beside.name} is: {damage(error)}") from None
+        raise FileError(path, f"is damaged, or {prepared.name} is: {damage(error)}") from None
 
 
-def read_part(path: Path, kind: str, identity: Identity) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_checked(path: Path, kind: str, identity: Identity) -> tuple[dict[str, Any], dict[str, Any]]:
     document, arrays = read_kind(path, kind, VERSION)
     check_identity(path, document, identity)
     return document, arrays
 
 
 def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:
-    parts = {name: array_of(arrays, name, np.float32, (None, 2)) for name in MOVING}
+    state_arrays = {name: array_of(arrays, name, np.float32, (None, 2)) for name in STATE_ARRAYS}
     return State(
         iteration=check_count("iteration", document["iteration"], 1),
         next_step=check_count("next_pace", document["next_pace"], 1),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
         looks=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
-        **parts,
+        **state_arrays,
     )
 
 
@@ -153,11 +155,11 @@ def read_prepared(document: dict[str, Any], arrays: dict[str, Any]) -> Prepared:
     )
     order = array_of(arrays, "order", np.int32, (len(affinities),)) if "order" in arrays else None
     if order is not None and not np.array_equal(np.sort(order), np.arange(len(order))):
-        raise DamagedFileError("its order names rows twice")
+        raise DamagedFileError("its order of rows is not a permutation")
     space = read_space(document["space"], arrays)
     duplicates = read_duplicates(arrays, len(affinities)) if "duplicate_group" in arrays else None
     if space.size() != (len(affinities) if duplicates is None else len(duplicates.group)):
-        raise DamagedFileError("its points and affinities do not fit together")
+        raise DamagedFileError("the numbers of its points and affinities do not match")
     return Prepared(space, affinities, order, duplicates)
 
 
@@ -165,7 +167,7 @@ def read_duplicates(arrays: dict[str, Any], distinct: int) -> Duplicates:
     group = array_of(arrays, "duplicate_group", np.int32, (None,))
     weights = array_of(arrays, "duplicate_weights", np.int64, (distinct,))
     if not np.array_equal(np.unique(group), np.arange(distinct)):
-        raise DamagedFileError("its duplicates name rows that are not there")
+        raise DamagedFileError("its groups of duplicates do not match its distinct rows")
     if (weights < 1).any() or (weights > np.bincount(group)).any():
-        raise DamagedFileError("its duplicates weigh more than their rows")
+        raise DamagedFileError("the weights of its duplicates do not match their number")
     return Duplicates(group, weights)

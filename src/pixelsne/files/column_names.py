@@ -1,6 +1,6 @@
-"""Names of the input's columns in a map's file, where some names are taken: `y` is stored as `input_y`.
+"""Names of the input's columns in a map file, where some names are reserved: `y` is stored as `input_y`.
 
-Everything that reads a map gets the input's own names back, so that files, pictures and pages agree.
+Every reader of a map restores the names of the input, so that files, pictures and pages agree.
 """
 
 from collections.abc import Container
@@ -15,10 +15,10 @@ def without_prefixes(name: str) -> str:
 
 
 def stored_name(name: str, reserved: Container[str]) -> str:
-    """Return the name of a column in a file that keeps some names for itself; no two columns get the same."""
+    """Return the name under which a file with reserved names stores a column. Different names stay different."""
     return f"{PREFIX}{name}" if without_prefixes(name) in reserved else name
 
 
-def own_name(name: str, reserved: Container[str]) -> str:
-    """Return the input's name of a stored column."""
+def input_name(name: str, reserved: Container[str]) -> str:
+    """Return the name that a stored column had in the input."""
     return name.removeprefix(PREFIX) if without_prefixes(name) in reserved else name

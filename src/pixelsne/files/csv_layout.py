@@ -1,4 +1,4 @@
-"""How the text of a csv is cut into fields, and whether its first line holds the names of the columns."""
+"""Detect the layout of a csv file: its separator, and whether its first line is a header."""
 
 import csv
 import gzip
@@ -16,39 +16,39 @@ from pixelsne.files.source import NUMBERED, ReadOptions
 
 BLOCK_BYTES = 4_000_000
 LONGEST_LINE = 64_000_000
-ROWS_PER_BLOCK = 64  # at least: every batch costs some time for each column
+ROWS_PER_BLOCK = 64  # at least, because each batch has a cost per column
 SEPARATORS = ",;\t"
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
-# A first line of so many whole numbers that count up or down is a header, if none of the next rows is like it.
-FEWEST_COUNTING = 3
+# A first line with at least this many consecutive integers is a header, if none of the next rows is like it.
+FEWEST_CONSECUTIVE = 3
 ROWS_COMPARED = 100
 YEARS = range(1000, 3000)
-LONGEST_COUNT = 12  # digits
+LONGEST_INTEGER = 12  # digits
 
-Names = list[str] | None  # None: the first line has them
+Names = list[str] | None  # None: the first line is the header
 
 
 class Layout:
-    """Separator, names of columns and block size."""
+    """The separator, column names and block size of a csv file."""
 
-    def __init__(self, path: Path, wanted: ReadOptions) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
         first, second = first_lines(path)
-        self.separator = "\t" if ".tsv" in path.suffixes else max(SEPARATORS, key=first.count)  # of equals the first
+        self.separator = "\t" if ".tsv" in path.suffixes else max(SEPARATORS, key=first.count)  # the first one on a tie
         rows = first_rows(path, self.separator)
         fields = next(rows, [])
-        header = wanted.header if wanted.header is not None else is_header(fields, rows)
-        self.names: Names = None if header else [NUMBERED.format(place) for place in range(len(fields))]
+        header = options.header if options.header is not None else is_header(fields, rows)
+        self.names: Names = None if header else [NUMBERED.format(index) for index in range(len(fields))]
         self.block_bytes = max(BLOCK_BYTES, ROWS_PER_BLOCK * max(len(first), len(second)))
 
     def row_of(self, line: int) -> int:
-        """Rows are counted from 1; a header is none."""
+        """Return the row of a line. Rows are counted from 1, without the header."""
         return line - (1 if self.names is None else 0)
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of the text; FileError if they cannot be unpacked."""
+    """Open a csv file, gzipped or not, for reading bytes. Raise FileError if it cannot be decompressed."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opener(path, "rb") as file:
@@ -58,7 +58,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def as_text(file: IO[bytes]) -> io.TextIOWrapper:
-    """Lines that end with \\n, \\r\\n or \\r; bytes that are no UTF-8 are kept as surrogates."""
+    """Decode a file as UTF-8 with any line ends. Invalid bytes become surrogates."""
     return io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline=None)
 
 
@@ -70,7 +70,7 @@ def first_lines(path: Path) -> tuple[str, str]:
     try:
         first.encode()
     except UnicodeEncodeError:
-        raise FileError(path, "is no text in UTF-8") from None
+        raise FileError(path, "is not UTF-8 text; convert it to UTF-8") from None
     return first.rstrip("\n"), second
 
 
@@ -79,7 +79,7 @@ def first_rows(path: Path, separator: str) -> Iterator[list[str]]:
         try:
             yield from islice(csv.reader(text, delimiter=separator), 1 + ROWS_COMPARED)
         except csv.Error as error:
-            raise FileError(path, f"is no table: {error}") from None
+            raise FileError(path, f"is not a table: {error}") from None
 
 
 def is_written_number(field: str) -> bool:
@@ -87,25 +87,25 @@ def is_written_number(field: str) -> bool:
 
 
 def is_header(first: list[str], following: Iterable[list[str]]) -> bool:
-    """Whether a first line holds names: none of them is a number, or the numbers count up as no other row does.
+    """Return whether the first line is a header: it has no numbers, or consecutive ones, unlike all other rows.
 
-    Tables by year begin so (1990, 1991, ...), and those whose columns pandas has numbered (0, 1, 2, ...).
+    Headers of consecutive numbers are years (1990, 1991, ...) or pandas' default column names (0, 1, 2, ...).
     """
-    places = [place for place, field in enumerate(first) if is_written_number(field)]
-    if not places:
+    numeric = [index for index, field in enumerate(first) if is_written_number(field)]
+    if not numeric:
         return True
-    if len(places) < FEWEST_COUNTING or not counts([first[place] for place in places]):
+    if len(numeric) < FEWEST_CONSECUTIVE or not are_consecutive([first[index] for index in numeric]):
         return False
-    extra_columns = [row for row in following if len(row) == len(first)]
-    return bool(extra_columns) and not any(counts([row[place] for place in places]) for row in extra_columns)
+    rows = [row for row in following if len(row) == len(first)]
+    return bool(rows) and not any(are_consecutive([row[index] for index in numeric]) for row in rows)
 
 
-def counts(fields: list[str]) -> bool:
-    """Whether these are whole numbers in even steps, or years in order."""
-    written = [field.strip() for field in fields]
-    if not all(field.isdecimal() and len(field) <= LONGEST_COUNT for field in written):
+def are_consecutive(fields: list[str]) -> bool:
+    """Return whether the fields are integers in equal steps, or years in order."""
+    stripped = [field.strip() for field in fields]
+    if not all(field.isdecimal() and len(field) <= LONGEST_INTEGER for field in stripped):
         return False
-    numbers = [int(field) for field in written]
+    numbers = [int(field) for field in stripped]
     steps = {after - before for before, after in pairwise(numbers)}
     in_order = min(steps) > 0 or max(steps) < 0
     return in_order and (len(steps) == 1 or all(number in YEARS for number in numbers))

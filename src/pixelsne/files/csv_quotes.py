@@ -1,7 +1,7 @@
-"""Quotes in a csv that would make rows disappear.
+"""Find stray quotes in a csv file, which would hide rows.
 
-A quoted value may hold line ends. So a quote that is never closed turns all rows after it into one value, and a pair of
-stray quotes all rows between them.
+A quoted value may contain line ends. An unclosed quote therefore turns all rows after it into one value, and a pair of
+stray quotes does so with all rows between them.
 """
 
 import csv
@@ -20,12 +20,12 @@ from pixelsne.files.errors import FileError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_END = r"\r\n|\r|\n"
-REST = rb'[^"]*+(?:""[^"]*+)*+("|\Z)'  # of a quoted value, with the quote that closes it, if there is one
+REST = rb'[^"]*+(?:""[^"]*+)*+("|\Z)'  # rest of a quoted value, with its closing quote, if there is one
 LINES_COMPARED = 10
 
 
 def check_quotes(path: Path, separator: str) -> None:
-    """FileError, with its line, for a quote that is never closed. Quotes inside of a value are plain characters."""
+    """Raise FileError, with the line, for a quote that is never closed. Quotes inside a value do not count."""
     rest = re.compile(REST)
     value = re.compile(rb"(?:\A|(?<=[\r\n" + re.escape(separator.encode()) + rb']))"' + REST)
     line, opened_on = 1, 0  # 0: no quote is open
@@ -39,31 +39,31 @@ def check_quotes(path: Path, separator: str) -> None:
                     opened_on = 0 if last[1] else line + line_ends(block[: last.start()])
             line += line_ends(block)
     if opened_on:
-        raise FileError(path, f"line {opened_on}: a quote is opened and never closed; close it, or take it out")
+        raise FileError(path, f"line {opened_on}: a quote is opened and never closed; close or remove it")
 
 
 def all_closed(block: bytes, separator: str) -> bool:
-    """Whether quotes come in pairs, each opened where a value begins or right after a quote: the quick, usual case."""
-    letters = np.frombuffer(block, dtype=np.uint8)
-    quotes = np.flatnonzero(letters == ord('"'))
-    before = letters[quotes[::2] - 1]
+    """Return whether quotes come in pairs, each opened at the start of a value or after a quote: a quick check."""
+    characters = np.frombuffer(block, dtype=np.uint8)
+    quotes = np.flatnonzero(characters == ord('"'))
+    before = characters[quotes[::2] - 1]
     if len(quotes) and quotes[0] == 0:
         before[0] = ord("\n")
-    return len(quotes) % 2 == 0 and bool(np.isin(before, [ord(letter) for letter in f'{separator}\r\n"']).all())
+    return len(quotes) % 2 == 0 and bool(np.isin(before, [ord(character) for character in f'{separator}\r\n"']).all())
 
 
 def whole_lines(path: Path, file: IO[bytes]) -> Iterator[bytes]:
-    """Blocks that end where a line does."""
-    kept = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
+    """Yield the file in blocks that end at a line end."""
+    pending = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
     while part := file.read(BLOCK_BYTES):
-        kept += part
-        cut = (kept.rfind(b"\n") if b"\n" in part else kept.rfind(b"\r")) + 1
+        pending += part
+        cut = (pending.rfind(b"\n") if b"\n" in part else pending.rfind(b"\r")) + 1
         if cut:
-            yield kept[:cut]
-        kept = kept[cut:]
-        if len(kept) > LONGEST_LINE:
+            yield pending[:cut]
+        pending = pending[cut:]
+        if len(pending) > LONGEST_LINE:
             raise FileError(path, f"has a line of more than {LONGEST_LINE // 1_000_000} MB")
-    yield kept
+    yield pending
 
 
 def line_ends(block: bytes) -> int:
@@ -71,24 +71,24 @@ def line_ends(block: bytes) -> int:
 
 
 def check_swallowed_rows(path: Path, batch: Any, numeric: list[int], separator: str, first_row: int) -> None:
-    """FileError for a text whose own lines look like rows of this table: numbers where the others have numbers.
+    """Raise FileError for a quoted text whose lines look like rows of the table.
 
-    numeric: which columns these are.
+    numeric: the indices of the columns in which such a line must have numbers.
     """
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if not pa.types.is_string(column.type):
             continue
-        long = pc.and_(
+        candidates = pc.and_(
             pc.greater_equal(pc.count_substring_regex(column, LINE_END), 2),
             pc.greater_equal(pc.count_substring(column, separator), batch.num_columns - 1),
         )
-        for row in pc.indices_nonzero(pc.fill_null(long, fill_value=False)).to_pylist():
+        for row in pc.indices_nonzero(pc.fill_null(candidates, fill_value=False)).to_pylist():
             inner = re.split(LINE_END, column[row].as_py())[1:-1]
             if all(looks_like_row(line, separator, batch.num_columns, numeric) for line in inner[:LINES_COMPARED]):
                 raise FileError(
                     path,
                     f"column {name!r}, row {first_row + row + 1}: a quoted text holds {len(inner):,} lines that look "
-                    "like rows of the table; take out the stray quotes around them",
+                    "like rows of the table; remove the stray quotes around them",
                 )
 
 
@@ -97,4 +97,4 @@ def looks_like_row(line: str, separator: str, columns: int, numeric: list[int]) 
         fields = next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
         return False
-    return len(fields) == columns and all(is_written_number(fields[place]) for place in numeric)
+    return len(fields) == columns and all(is_written_number(fields[index]) for index in numeric)

@@ -1,10 +1,10 @@
-"""What can be wrong with a file, told in one line."""
+"""Errors about files, each with a message of one line."""
 
 import os
 
 
 class FileError(ValueError):
-    """A file is not what it should be. The message names it, and the column and row where there are some."""
+    """Raised for a file that cannot be used. The message names the file and, in a table, the column and row."""
 
     def __init__(self, path: str | os.PathLike[str], problem: str) -> None:
         problem = printable(problem)
@@ -12,25 +12,25 @@ class FileError(ValueError):
         self.path, self.problem = os.fspath(path), problem
 
     def __reduce__(self) -> tuple[type["FileError"], tuple[str, str]]:
-        """As it was made: Exception would give back one argument, the message, to a class that takes two."""
+        """Pickle both arguments: Exception would pass only the message to a constructor that takes two."""
         return type(self), (self.path, self.problem)
 
 
 class NoColumnError(FileError):
-    """A table has not the column that was asked for."""
+    """Raised for a table that lacks a requested column."""
 
 
-def no_map(path: str | os.PathLike[str], reason: str) -> FileError:
-    """Return the error of a file that was taken for a map."""
+def not_a_map(path: str | os.PathLike[str], reason: str) -> FileError:
+    """Return the error for a file that was passed as a map, but is none."""
     remedy = f"make a map of it with `pixelsne embed {os.fspath(path)} -o map.parquet`"
     return FileError(path, f"is no map: {reason}; {remedy}")
 
 
 def printable(text: str) -> str:
-    """One line: what a file calls its columns may hold line ends, or commands for a terminal."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    """Return the text in one line, with control characters escaped: column names may hold line ends or ANSI codes."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
-def first_words(error: BaseException) -> str:
-    """One line of an error's message, not too long; its name if it has no message."""
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, at most 200 characters, or its class name if it has no message."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,7 +1,7 @@
-"""All that touches HDF5, for a process of its own (hdf5_process starts it).
+"""Read and write HDF5 files in a child process, which hdf5_process starts.
 
-A damaged file can crash the library, or keep it busy for ever in code that no signal interrupts. What was read goes to
-stdout: lines of JSON, and after a line {"bytes": n} as many bytes of an array. Nothing is pickled.
+A damaged file can crash the HDF5 library, or make it loop forever in code that no signal interrupts. The child sends
+what it reads to stdout: lines of JSON, and after a line {"bytes": n} that many bytes of an array. Nothing is pickled.
 """
 
 import json
@@ -14,15 +14,15 @@ from typing import IO, Any
 
 import numpy as np
 
-from pixelsne.files.errors import FileError, first_words, no_map
+from pixelsne.files.errors import FileError, first_line, not_a_map
 
 MATRIX = "X"
-MAP = "X_pixelsne"  # in obsm
-METADATA_KEY = "pixelsne"  # in uns: what a map tells of itself
+OBSM_KEY = "X_pixelsne"  # of the map
+METADATA_KEY = "pixelsne"  # in uns: the metadata of the map as JSON
 
 BLOCK_BYTES = 16_000_000
-SECONDS_TO_OPEN = 60  # of computing
-SLOWEST = 1e6  # bytes a second; the strings of a table are slow to read
+SECONDS_TO_OPEN = 60  # CPU time
+SLOWEST = 1e6  # bytes per second of CPU time; strings are slow to read
 PARENT_DEATH = 1  # prctl: PR_SET_PDEATHSIG
 
 MATRIX_KINDS = {"csr_matrix": "csr", "csc_matrix": "csc"}
@@ -30,6 +30,8 @@ SPARSE_PARTS = ("data", "indices", "indptr")
 
 
 class Sender:
+    """Sends JSON lines and arrays to the parent process."""
+
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
@@ -38,11 +40,11 @@ class Sender:
         self._file.flush()
 
     def array(self, part: Any) -> None:
-        """part: an array or a dataset of HDF5, which is never in memory as a whole."""
+        """Send an array, or a dataset of HDF5 block by block, so that it is never in memory as a whole."""
         row = max(1, math.prod(part.shape[1:]) * part.dtype.itemsize)
         rows = max(1, BLOCK_BYTES // row)
         chunk = (getattr(part, "chunks", None) or (1,))[0]
-        rows = max(1, rows // chunk) * chunk  # a chunk is unpacked once
+        rows = max(1, rows // chunk) * chunk  # whole chunks, so that each is decompressed once
         for first in range(0, part.shape[0], rows):
             block = np.ascontiguousarray(part[first : first + rows])
             self.line({"bytes": block.nbytes})
@@ -51,7 +53,7 @@ class Sender:
 
 
 def read(request: dict[str, Any], send: Sender) -> None:
-    """The matrix to embed and the table of cells."""
+    """Send the matrix to embed and the table of cells (obs)."""
     import anndata.io  # noqa: PLC0415 - an extra
     import h5py  # noqa: PLC0415
 
@@ -71,47 +73,50 @@ def read(request: dict[str, Any], send: Sender) -> None:
 
 
 def read_metadata(request: dict[str, Any], send: Sender) -> None:
-    """What a map tells of itself, as it was written."""
+    """Send the metadata of the map, or an empty object if there is none."""
     import h5py  # noqa: PLC0415
 
     with h5py.File(request["path"], "r") as file:
-        told = str(file[f"uns/{METADATA_KEY}"].asstr()[()]) if f"uns/{METADATA_KEY}" in file else "{}"
-    send.line({"told": told})
+        metadata_json = str(file[f"uns/{METADATA_KEY}"].asstr()[()]) if f"uns/{METADATA_KEY}" in file else "{}"
+    send.line({"metadata_json": metadata_json})
 
 
 def add_map(request: dict[str, Any], send: Sender) -> None:
-    """Adds a map, which comes on stdin, to the file of an open handle."""
+    """Add the map on stdin to the h5ad file with an open descriptor."""
     placed = np.frombuffer(sys.stdin.buffer.read(), dtype=np.float64).reshape(-1, 2)
     limit_seconds(SECONDS_TO_OPEN + request["size"] / SLOWEST)
     with os.fdopen(request["handle"], "r+b") as file:
-        write_map_into(file, placed, request["told"])
+        write_map_into(file, placed, request["metadata_json"])
     send.line({"done": True})
 
 
-def write_map_into(file: IO[bytes], placed: Any, told: str) -> None:
+def write_map_into(file: IO[bytes], placed: Any, metadata_json: str) -> None:
+    """Add a map and its metadata to an h5ad file."""
     import anndata.io  # noqa: PLC0415
     import h5py  # noqa: PLC0415
 
     with h5py.File(file, "r+") as cells:
-        anndata.io.write_elem(cells.require_group("obsm"), MAP, placed)
-        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, told)
+        anndata.io.write_elem(cells.require_group("obsm"), OBSM_KEY, placed)
+        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, metadata_json)
 
 
-def choose_representation(path: Path, file: Any, asked: str | None) -> str:
+def choose_representation(path: Path, file: Any, requested: str | None) -> str:
+    """Return the path of the matrix in the file: X, or a key in obsm."""
     known = list(file.get("obsm", {}))
-    if asked is None or asked == MATRIX:
+    if requested is None or requested == MATRIX:
         if MATRIX not in file:
-            raise FileError(path, f"has no X; choose one of {', '.join(known) or 'no others, either'} with --rep")
+            remedy = f"choose one of {', '.join(known)} with --rep" if known else "and nothing in obsm"
+            raise FileError(path, f"has no X; {remedy}")
         return MATRIX
-    if asked == MAP and MAP not in known:
-        raise no_map(path, f"it has no {MAP} in obsm")
-    if asked not in known:
-        raise FileError(path, f"has no {asked!r} in obsm; it has {', '.join(known) or 'none'}, and X")
-    return f"obsm/{asked}"
+    if requested == OBSM_KEY and OBSM_KEY not in known:
+        raise not_a_map(path, f"it has no {OBSM_KEY} in obsm")
+    if requested not in known:
+        raise FileError(path, f"has no {requested!r} in obsm; it has {', '.join(known) or 'none'}, and X")
+    return f"obsm/{requested}"
 
 
 def unpacked_size(h5py: Any, file: Any, names: tuple[str, ...]) -> int:
-    """Bytes; a small file may tell of more than any machine has."""
+    """Return the decompressed size in bytes. A small file may claim more than any machine has."""
     sizes: list[int] = []
 
     def count(_name: str, part: Any) -> None:
@@ -126,7 +131,7 @@ def unpacked_size(h5py: Any, file: Any, names: tuple[str, ...]) -> int:
 
 
 def matrix_parts(io: Any, h5py: Any, element: Any) -> tuple[str, Any, list[Any]]:
-    """Its kind ("dense", "csr" or "csc"), its shape, and the arrays it is made of."""
+    """Return the kind of a matrix ("dense", "csr" or "csc"), its shape, and the arrays that store it."""
     if isinstance(element, h5py.Dataset) and element.dtype.kind in "biuf":
         return "dense", element.shape, [element]
     if isinstance(element, h5py.Group) and element.attrs.get("encoding-type") in MATRIX_KINDS:
@@ -142,7 +147,7 @@ def matrix_parts(io: Any, h5py: Any, element: Any) -> tuple[str, Any, list[Any]]
 
 
 def table_bytes(cells: Any) -> Any:
-    """A data frame as an Arrow stream; its index becomes a column."""
+    """Return a data frame as the bytes of an Arrow stream. The index becomes a column."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     names = (cells.index.name, "cell", "cell name", "row name")
@@ -155,19 +160,19 @@ def table_bytes(cells: Any) -> Any:
 
 
 def limit_seconds(seconds: float) -> None:
-    """The system ends this process after so much computing: what takes longer never ends."""
+    """Limit the CPU time of this process: reading a damaged file may never end."""
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:
         return
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    wanted = math.ceil(seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard < 0 else min(wanted, hard), hard))
+    limit = math.ceil(seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard < 0 else min(limit, hard), hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def end_with_parent() -> None:
-    """If that is killed. Only Linux knows how; elsewhere, writing to it will fail."""
+    """End this process when its parent is killed. Linux only; elsewhere, writing to the parent will fail."""
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415
 
@@ -177,19 +182,20 @@ def end_with_parent() -> None:
 TASKS = {"read": read, "about": read_metadata, "add": add_map}
 
 
-def main(asked: str) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's business
+def main(request_json: str) -> None:
+    """Run one task and exit."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and kills this process
     end_with_parent()
     limit_seconds(SECONDS_TO_OPEN)
-    request = json.loads(asked)
+    request = json.loads(request_json)
     stdout = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print does not get between
+    os.dup2(2, 1)  # output of libraries goes to stderr
     send = Sender(stdout)
     try:
         TASKS[request["task"]](request, send)
     except FileError as error:
         send.line({"problem": error.problem})
-    except Exception as error:  # noqa: BLE001 - what a damaged file makes its libraries raise is anybody's guess
-        send.line({"problem": f"is damaged, or no h5ad file: {first_words(error)}"})
+    except Exception as error:  # noqa: BLE001 - reading a damaged file can raise anything
+        send.line({"problem": f"is damaged, or not an h5ad file: {first_line(error)}"})
     stdout.flush()
-    os._exit(0)  # closing a damaged file may crash or hang, too
+    os._exit(0)  # closing a damaged file may crash or hang as well

@@ -1,4 +1,4 @@
-"""Integer columns that identify rows: row numbers and keys, which are not embedded unless the user names them."""
+"""Find integer columns that identify rows: row numbers and keys, which are embedded only if the user names them."""
 
 import re
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from pixelsne.arrays import AnyArray
 
-WORDS = {"id", "index", "row"}
+IDENTIFYING_WORDS = {"id", "index", "row"}
 FEWEST_CONSECUTIVE = 10  # fewer numbers may be consecutive by chance
-ROWS_CHECKED_FIRST = 100  # most columns repeat a value within these
+ROWS_CHECKED_FIRST = 100  # most columns repeat a value within the first rows
 
 
 def words_of(name: str) -> set[str]:
@@ -33,21 +33,22 @@ def may_identify(column: Any) -> bool:
 
 
 def is_identifier(name: str, values: AnyArray) -> bool:
-    """Return whether all values are different and either the name says so, or they are consecutive in some order."""
+    """Return whether all values are different, and the name marks an identifier or the values are consecutive."""
     if not all_different(values):
         return False
-    is_named = not WORDS.isdisjoint(words_of(name))
+    is_named = not IDENTIFYING_WORDS.isdisjoint(words_of(name))
     is_long = len(values) >= FEWEST_CONSECUTIVE
     return is_named or (is_long and int(values.max()) - int(values.min()) == len(values) - 1)
 
 
 class IdentifierScan:
-    """Finds the identifiers among columns of a table that is read batch by batch."""
+    """Finds the identifiers among the columns of a table that is read batch by batch."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._values: dict[str, list[AnyArray]] = {name: [] for name in names}
 
     def candidates(self) -> list[str]:
+        """Return the columns whose values were all different so far in each batch."""
         return list(self._values)
 
     def add(self, columns: dict[str, Any]) -> None:
@@ -58,4 +59,5 @@ class IdentifierScan:
                 del self._values[name]
 
     def found(self) -> list[str]:
+        """Return the identifiers, once all batches are added."""
         return [name for name, parts in self._values.items() if is_identifier(name, np.concatenate(parts))]

@@ -1,4 +1,4 @@
-"""Which run a file belongs to: what must be the same for the same bits."""
+"""The identity of a run: the data, settings and version that must be equal to continue it bit for bit."""
 
 import hashlib
 from dataclasses import fields
@@ -19,13 +19,13 @@ Identity = dict[str, Any]
 
 
 def describe_run(rows: int, columns: int, values: str, settings: Settings) -> Identity:
-    """The data, the settings and the program. values: the fingerprint of all numbers."""
-    metadata = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": values}
-    return metadata | describe_settings(settings)
+    """Return the identity of a run. values: the fingerprint of the data."""
+    data = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": values}
+    return data | describe_settings(settings)
 
 
 def describe_settings(settings: Settings) -> Identity:
-    """In words of JSON, which has no infinity. The number of threads does not matter, so it is left out."""
+    """Return the settings as JSON values, with null for infinity. The number of threads does not change results."""
     described = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name != "threads"}
     described["step_limit"] = None if settings.step_limit == float("inf") else settings.step_limit
     described["init"] = settings.init if isinstance(settings.init, str) else fingerprint(settings.init)
@@ -33,7 +33,7 @@ def describe_settings(settings: Settings) -> Identity:
 
 
 def fingerprint(values: Any) -> str:
-    """Of all numbers and their kind."""
+    """Return a hash of all values and their type."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(str(values.dtype).encode())
     parts = [values] if isinstance(values, np.ndarray) else [values.indptr, values.indices, values.data]
@@ -44,20 +44,21 @@ def fingerprint(values: Any) -> str:
 
 
 def check_identity(path: Path, document: dict[str, Any], identity: Identity) -> None:
-    """FileError unless the document of the file tells of this run."""
+    """Raise FileError if the document of a file belongs to another run."""
     before = document.get("run")
     if not isinstance(before, dict):
-        raise FileError(path, "is damaged: it does not tell which run it is of")
+        raise FileError(path, "is damaged: the identity of its run is missing")
     for name, now in identity.items():
         if before.get(name) != now:
             raise FileError(path, difference(name, before.get(name), now))
 
 
 def difference(name: str, before: Any, now: Any) -> str:
+    """Return a description of how the file differs from this run."""
     if name == "values":
-        return "is of other data: as many rows and columns, but other numbers"
+        return "was made from other data: the same numbers of rows and columns, but other values"
     if name in {"rows", "columns"}:
-        return f"is of other data: {before!r:.60} {name}, this run has {now}"
+        return f"was made from other data: {before!r:.60} {name}, this run has {now}"
     if name == "init":
-        before, now = (value if value in STARTS else "an array of its own" for value in (before, now))
+        before, now = (value if value in STARTS else "an array" for value in (before, now))
     return f"was made with {name} {before!r:.60}, this run has {now!r:.60}"

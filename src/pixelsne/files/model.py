@@ -1,4 +1,4 @@
-"""A fitted model in a file."""
+"""Save a fitted model to a file, and load it."""
 
 import math
 import os
@@ -38,20 +38,23 @@ KIND = "pixelsne model"
 VERSION = 1
 MOST_PERPLEXITIES = 100
 
-# What a damaged document makes its readers raise.
+# Exceptions that reading a damaged document can raise.
 READING_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 Arrays = dict[str, AnyArray]
 Document = dict[str, Any]
 
-# Parameters that are pairs come back from JSON as lists.
+# Parameters that are tuples; JSON returns them as lists.
 PAIRS = ("resolution", "learning_rate", "momentum")
 HISTORY = {"iteration": np.int64, "kl": np.float64, "moved": np.float64}
 FIGURES = ("neighbor_count", "perplexity", "kl_divergence", "iterations", "stopped_by", "timings")
 
 
-def parameters_to_keep(model: "PixelSNE", arrays: Arrays) -> Document:
-    """Those that can be written down. Callbacks, generators and models given as `init` stay behind."""
+def serializable_parameters(model: "PixelSNE", arrays: Arrays) -> Document:
+    """Return the model's parameters as JSON values, without callbacks, generators and models passed as `init`.
+
+    An array passed as `init` is added to `arrays`.
+    """
     parameters = model.get_params(deep=False) | {"callback": None}
     if not isinstance(parameters["random_state"], Integral):
         parameters["random_state"] = None
@@ -62,10 +65,10 @@ def parameters_to_keep(model: "PixelSNE", arrays: Arrays) -> Document:
     return {name: as_plain(value) for name, value in parameters.items()}
 
 
-def figures_of(model: "PixelSNE") -> Document:
-    """Return what a map's file says about the run that made it."""
+def run_metadata(model: "PixelSNE") -> Document:
+    """Return the settings and results of a fit, as stored in the metadata of a map."""
     return {
-        "settings": parameters_to_keep(model, {}),
+        "settings": serializable_parameters(model, {}),
         "n_pca": model.n_pca_,
         "kl_divergence": model.kl_divergence_,
         "iterations": model.n_iter_,
@@ -74,10 +77,10 @@ def figures_of(model: "PixelSNE") -> Document:
 
 
 def as_plain(value: Any) -> Any:
-    """NumPy's numbers and sequences as Python's own."""
+    """Return NumPy scalars and sequences as Python numbers and lists."""
     if isinstance(value, np.generic):
         return value.item()
-    return [as_plain(one) for one in value] if isinstance(value, list | tuple | np.ndarray) else value
+    return [as_plain(item) for item in value] if isinstance(value, list | tuple | np.ndarray) else value
 
 
 def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
@@ -105,12 +108,12 @@ def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
     mean = array_of(arrays, "mean", np.float64, (None,))
     points = array_of(arrays, "points", np.float32, (None, None))
     if (np.abs(points) > FARTHEST).any() or (directions is not None and (np.abs(directions) > 2).any()):  # noqa: PLR2004
-        raise DamagedFileError("its points, or their directions, are out of reach")
+        raise DamagedFileError("its points or PCA directions are too large")
     shapes_fit = (
         points.shape[1] == len(mean) if directions is None else directions.shape == (len(mean), points.shape[1])
     )
     if not shapes_fit:
-        raise DamagedFileError("its points and their reduction do not fit together")
+        raise DamagedFileError("the shapes of its points and of their PCA do not match")
     units = Units(
         positive(described["unit"]),
         bool(described["to_length_one"]),
@@ -125,7 +128,7 @@ def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRang
         return None
     low, high = (array_of(arrays, name, np.float64, mean.shape) for name in ("low", "high"))
     if (low > high).any():
-        raise DamagedFileError("its ranges of ordinary values are empty")
+        raise DamagedFileError("a lower limit of its values exceeds the upper limit")
     return ValueRange(low, high)
 
 
@@ -134,7 +137,7 @@ def read_deviations(described: Document, arrays: Arrays, mean: AnyArray) -> AnyA
         return None
     deviations = array_of(arrays, "deviations", np.float64, mean.shape)
     if not (deviations > 0).all():
-        raise DamagedFileError("its columns have deviations that are not positive")
+        raise DamagedFileError("the standard deviations of its columns are not positive")
     return deviations
 
 
@@ -156,7 +159,7 @@ def read_other(described: Document, arrays: Arrays) -> OtherDistances:
     rows, columns = described["shape"]
     numbers, indices, offsets = parts
     if {indices.dtype.kind, offsets.dtype.kind} != {"i"}:
-        raise DamagedFileError("its columns and offsets are no integers")
+        raise DamagedFileError("the column indices and offsets of its sparse matrix are not integers")
     return OtherDistances(to_csr(sparse.csr_array((numbers, indices, offsets), shape=(rows, columns))), metric)
 
 
@@ -179,15 +182,20 @@ SPACES: dict[str, tuple[type[Space], Describe, Read]] = {
 
 
 def array_of(arrays: Arrays, name: str, dtype: Any, shape: tuple[int | None, ...]) -> AnyArray:
-    """One of the arrays, if it is as it must be; None stands for any size."""
+    """Return an array after checking its type and shape, and that it is finite.
+
+    dtype None allows any type; None in `shape` allows any size.
+    """
     array = arrays.get(name)
     if array is None:
         raise DamagedFileError(f"it has no array {name}")
-    fits = len(array.shape) == len(shape) and all(
-        want in (None, size) for want, size in zip(shape, array.shape, strict=True)
+    has_shape = len(array.shape) == len(shape) and all(
+        expected in (None, size) for expected, size in zip(shape, array.shape, strict=True)
     )
-    if not fits or (dtype is not None and array.dtype != dtype) or not np.isfinite(array).all():
-        raise DamagedFileError(f"its array {name} is not as it should be: {array.dtype} {array.shape}")
+    if not has_shape or (dtype is not None and array.dtype != dtype):
+        raise DamagedFileError(f"its array {name} has the wrong type or shape: {array.dtype} {array.shape}")
+    if not np.isfinite(array).all():
+        raise DamagedFileError(f"its array {name} has NaN or infinite values")
     return array
 
 
@@ -200,7 +208,7 @@ def positive(value: Any) -> float:
 
 
 def describe_space(space: Space, arrays: Arrays) -> Document:
-    kind, describe = next((kind, by[1]) for kind, by in SPACES.items() if isinstance(space, by[0]))
+    kind, describe = next((kind, entry[1]) for kind, entry in SPACES.items() if isinstance(space, entry[0]))
     return {"kind": kind, **describe(space, arrays)}
 
 
@@ -216,7 +224,7 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
         "kind": KIND,
         "version": VERSION,
         "pixelsne_version": __version__,
-        "parameters": parameters_to_keep(model, arrays),
+        "parameters": serializable_parameters(model, arrays),
         "columns": model.n_features_in_,
         "column_names": None if names is None else [str(name) for name in names],
         "space": describe_space(embedding.space, arrays),
@@ -227,7 +235,7 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
 
 
 def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) -> tuple["PixelSNE", Embedding]:
-    """An unfitted model by `make`, its class, and what it has to learn."""
+    """Return an unfitted model, created by its class `make`, and the embedding that belongs to it."""
     document, arrays = read_kind(path, KIND, VERSION)
     try:
         model = make(**read_parameters(document["parameters"], arrays))
@@ -241,27 +249,27 @@ def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) ->
 
 def read_parameters(parameters: Document, arrays: Arrays) -> Document:
     if parameters["callback"] is not None or not isinstance(parameters["verbose"], bool):
-        raise DamagedFileError("it tells of parameters that no model was saved with")
+        raise DamagedFileError("its parameters callback or verbose have values that no saved model has")
     if parameters["random_state"] is not None:
         check_count("random_state", parameters["random_state"], 0, 2**32 - 1)
     pairs = {name: tuple(parameters[name]) for name in PAIRS if isinstance(parameters[name], list)}
-    start = {"init": array_of(arrays, "init", None, (None, 2))} if "init" in arrays else {}
-    return parameters | pairs | start
+    init = {"init": array_of(arrays, "init", None, (None, 2))} if "init" in arrays else {}
+    return parameters | pairs | init
 
 
 def read_columns(document: Document, model: "PixelSNE", width: int) -> None:
     names = document["column_names"]
     if document["columns"] != width or not (names is None or (isinstance(names, list) and len(names) == width)):
-        raise DamagedFileError("its columns do not fit its points")
+        raise DamagedFileError("its number of columns does not match its points")
     model.n_features_in_ = width
     if names is not None:
         model.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
 
 
 def read_screen(described: Document) -> Screen:
-    (left, top), (wide, high) = described["origin"], described["unit_per_pixel"]
+    (left, top), (unit_x, unit_y) = described["origin"], described["unit_per_pixel"]
     sides = check_resolution(described["resolution"])
-    return Screen((finite(left), finite(top)), (positive(wide), positive(high)), sides)
+    return Screen((finite(left), finite(top)), (positive(unit_x), positive(unit_y)), sides)
 
 
 def read_embedding(document: Document, arrays: Arrays) -> Embedding:
@@ -269,9 +277,9 @@ def read_embedding(document: Document, arrays: Arrays) -> Embedding:
     space = read_space(document["space"], arrays)
     count = int(document["neighbor_count"])
     perplexity = check_perplexity(document["perplexity"])
-    fits = space.size() == len(positions) and max(perplexity) <= count < len(positions)
-    if not fits or len(perplexity) > MOST_PERPLEXITIES or not (np.abs(positions) < LARGEST_COORDINATE).all():
-        raise DamagedFileError("its points, positions and neighbors do not fit together")
+    sizes_match = space.size() == len(positions) and max(perplexity) <= count < len(positions)
+    if not sizes_match or len(perplexity) > MOST_PERPLEXITIES or not (np.abs(positions) < LARGEST_COORDINATE).all():
+        raise DamagedFileError("the numbers of its points, positions and neighbors do not match")
     columns = (array_of(arrays, f"history_{name}", kind, (None,)).tolist() for name, kind in HISTORY.items())
     return Embedding(
         positions=positions,

@@ -1,4 +1,4 @@
-"""Whether the files of a command can be read and written without harm, found out before it starts."""
+"""Check the files of a command before it starts: no output replaces an input, and all outputs can be written."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pixelsne.files.errors import FileError
 
-MOST_BYTES_IN_A_NAME = 255  # where the system does not tell
+MOST_BYTES_IN_A_NAME = 255  # where the system states no limit
 PROBE = bytes(4096)
 GIGABYTE = 1e9
 
-# What is neither a file nor a folder.
+# Types that are neither a file nor a folder.
 SPECIAL = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
@@ -26,22 +26,22 @@ Identity = tuple[object, ...]
 
 
 def target_of(path: Path) -> Path:
-    """The file that a write to `path` goes to: where a link leads, or the path itself."""
+    """Return the file that a write to `path` replaces: the target of a link, or the path itself."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def file_identity(path: Path) -> Identity:
-    """Equal for two paths if they name one file, whatever links lead there, even if it does not exist yet."""
+    """Return a value that is equal for all paths of one file, through any links, even if it does not exist yet."""
     path = Path(os.path.realpath(path))
     try:
-        told = path.stat()
+        status = path.stat()
     except OSError:
         return (*file_identity(path.parent), path.name) if path.parent != path else (str(path),)
-    return told.st_dev, told.st_ino
+    return status.st_dev, status.st_ino
 
 
 def check_special(path: Path) -> None:
-    """FileError for FIFOs, sockets and devices: reading may wait for ever, and writing would replace them."""
+    """Raise FileError for FIFOs, sockets and devices: reading may block forever, and writing would replace them."""
     try:
         kind = SPECIAL.get(stat.S_IFMT(path.stat().st_mode))
     except OSError:
@@ -51,30 +51,33 @@ def check_special(path: Path) -> None:
 
 
 def check_distinct(reads: Mapping[str, Path], writes: Mapping[str, Path]) -> None:
-    """FileError if a file would be written that is read, too, or written twice. Keys say what each file is for."""
+    """Raise FileError if a file would be both read and written, or written twice.
+
+    The keys are the names of the arguments, for the message.
+    """
     used: dict[Identity, str] = {}
     for name, path in reads.items():
         check_special(path)
         used[file_identity(path)] = name
     for name, path in writes.items():
         check_special(path)
-        other = used.get(one := file_identity(path))
+        other = used.get(identity := file_identity(path))
         if other in reads:
             raise FileError(path, f"is an input ({other}) that {name} would overwrite; choose another name")
         if other is not None:
-            raise FileError(path, f"would be written by both {other} and {name}; give each a name of its own")
-        used[one] = name
+            raise FileError(path, f"would be written by both {other} and {name}; give each a different name")
+        used[identity] = name
 
 
 def check_writable(path: Path) -> None:
-    """FileError unless a file can be created there; its folders may be missing. Nothing is left behind."""
+    """Raise FileError if a file cannot be created there. Parent folders may be missing. Leaves nothing behind."""
     check_special(path)
     target = target_of(path)
     if target.is_symlink():
-        raise FileError(path, "is a link that leads to itself")
-    missing = [target, *target.absolute().parents]
+        raise FileError(path, "is a symbolic link to itself; give the name of a regular file")
+    candidates = [target, *target.absolute().parents]
     nearest = next(parent for parent in target.absolute().parents if parent.exists())
-    check_names(path, nearest, [one.name for one in missing if not one.exists()] or [target.name])
+    check_names(path, nearest, [part.name for part in candidates if not part.exists()] or [target.name])
     try:
         with tempfile.TemporaryFile(dir=nearest) as file:
             file.write(PROBE)
@@ -85,17 +88,18 @@ def check_writable(path: Path) -> None:
 
 
 def check_names(path: Path, folder: Path, names: list[str]) -> None:
+    """Raise FileError for a name that is too long for the file system."""
     most = MOST_BYTES_IN_A_NAME
     if hasattr(os, "pathconf"):
         with suppress(OSError, ValueError):
             most = os.pathconf(folder, "PC_NAME_MAX")
     for name in names:
         if len(os.fsencode(name)) > most:
-            raise FileError(path, f"cannot be written: a name in {folder} may have {most} bytes, {name!r:.60} has more")
+            raise FileError(path, f"cannot be written: names in {folder} may have {most} bytes, {name!r:.60} has more")
 
 
 def check_room_on_disk(sizes: Mapping[Path, int]) -> None:
-    """FileError if files of at least these sizes cannot all be held by the disks they go to."""
+    """Raise FileError if the disks lack space for files of at least these sizes."""
     needed: dict[int, int] = {}
     for path, size in sizes.items():
         nearest = next(parent for parent in target_of(path).absolute().parents if parent.exists())

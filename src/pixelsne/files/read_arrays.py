@@ -1,4 +1,4 @@
-"""NumPy's own files, and SciPy's sparse matrices in them."""
+"""Read npy and npz files, including sparse matrices of SciPy."""
 
 import math
 import zipfile
@@ -10,65 +10,65 @@ import numpy as np
 import pyarrow as pa
 
 from pixelsne.arrays import AnyArray
-from pixelsne.files.columns import check_told
-from pixelsne.files.errors import FileError, first_words
-from pixelsne.files.source import CheckRoom, ReadOptions, Source
+from pixelsne.files.columns import check_memory_for_rows
+from pixelsne.files.errors import FileError, first_line
+from pixelsne.files.source import CheckMemory, ReadOptions, Source
 from pixelsne.memory import GIGABYTE, available
 
 ROWS_AT_ONCE = 65_536
 SPARSE_PARTS = {"data", "shape", "format"}
 INDEX_PARTS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
-# A few bytes can claim any number of empty rows, which CSR would take memory and time for.
+# A tiny file can claim any number of empty rows, for which CSR would take memory and time.
 MOST_ROWS_PER_NUMBER = 1000
 MOST_EMPTY_ROWS = 1_000_000
 NUMBERS, TEXT = "biuf", "US"
-MATRIX = 2  # dimensions
+MATRIX = 2  # number of dimensions
 
 
 @dataclass(frozen=True)
 class Member:
-    """An array in an npz, before it is read."""
+    """The header of an array in an npz file."""
 
     file: str
     shape: tuple[int, ...]
     dtype: Any
 
 
-def read_npy(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
-    """Mapped into memory, not read."""
+def read_npy(path: Path, options: ReadOptions, check_memory: CheckMemory) -> Source:
+    """Return the matrix of an npy file as a memory map."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # noqa: BLE001 - what a hostile header makes NumPy raise is anybody's guess
-        raise FileError(path, f"is damaged, or holds objects: {first_words(error)}") from None
-    return matrix_source(path, values, None, wanted, check_room)
+    except Exception as error:  # noqa: BLE001 - NumPy can raise anything on a damaged header
+        raise FileError(path, f"is damaged, or holds objects: {first_line(error)}") from None
+    return matrix_source(path, values, None, options, check_memory)
 
 
-def read_npz(path: Path, wanted: ReadOptions, check_room: CheckRoom) -> Source:
-    """The matrix X, or the only one there is; arrays of as many rows travel along."""
+def read_npz(path: Path, options: ReadOptions, check_memory: CheckMemory) -> Source:
+    """Return the matrix X of an npz file, or its only matrix, and its arrays of the same length as extra columns."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = {name.removesuffix(".npy"): member_of(archive, name) for name in archive.namelist()}
             if members.keys() >= SPARSE_PARTS:
-                return matrix_source(path, read_sparse(path, members), None, wanted, check_room)
-            chosen, along = choose_arrays(path, members, wanted)
-            arrays = {name: read_member(path, archive, members[name]) for name in (chosen, *along)}
+                return matrix_source(path, read_sparse(path, members), None, options, check_memory)
+            chosen, extra = choose_arrays(path, members, options)
+            arrays = {name: read_member(path, archive, members[name]) for name in (chosen, *extra)}
     except FileError:
         raise
-    except Exception as error:  # noqa: BLE001 - as above, and zips have ways of their own
-        raise FileError(path, f"is damaged, or holds objects: {first_words(error)}") from None
+    except Exception as error:  # noqa: BLE001 - as above, for damaged zips too
+        raise FileError(path, f"is damaged, or holds objects: {first_line(error)}") from None
     values = arrays.pop(chosen)
-    return matrix_source(path, values, pa.table(arrays) if arrays else None, wanted, check_room)
+    return matrix_source(path, values, pa.table(arrays) if arrays else None, options, check_memory)
 
 
 def member_of(archive: zipfile.ZipFile, name: str) -> Member:
-    """By its header, if the bytes are there that it tells of: a small file may claim to hold more than any machine."""
+    """Return the header of an array, after checking that it matches the size of the array: it may claim any size."""
     with archive.open(name) as file:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(file)
         begin = file.tell()
     if not dtype.hasobject and begin + math.prod(shape) * dtype.itemsize != archive.getinfo(name).file_size:
-        raise ValueError(f"{name} does not hold the numbers its header tells of")
+        raise ValueError(f"the size of {name} does not match its header")
     return Member(name, shape, dtype)
 
 
@@ -80,8 +80,8 @@ def read_member(path: Path, archive: zipfile.ZipFile, member: Member) -> AnyArra
 
 
 def read_sparse(path: Path, members: dict[str, Member]) -> Any:
-    """A csr_array; nothing of the file is used as an index before it is known to lead into the matrix."""
-    from scipy import sparse  # noqa: PLC0415 - only for those who have one
+    """Return a csr_array, whose indices are checked before they are used."""
+    from scipy import sparse  # noqa: PLC0415 - slow to import
 
     check_unpacked(path, list(members.values()))
     for name in INDEX_PARTS & members.keys():
@@ -103,54 +103,54 @@ def checked_csr(path: Path, matrix: Any) -> Any:
 
 
 def check_unpacked(path: Path, members: list[Member]) -> None:
-    size, there = sum(math.prod(member.shape) * member.dtype.itemsize for member in members), available()
-    if size > there:
-        raise FileError(path, f"unpacks to {size / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are available")
+    size, memory = sum(math.prod(member.shape) * member.dtype.itemsize for member in members), available()
+    if size > memory:
+        raise FileError(path, f"unpacks to {size / GIGABYTE:.1f} GB, {memory / GIGABYTE:.1f} GB are available")
 
 
-def choose_arrays(path: Path, members: dict[str, Member], wanted: ReadOptions) -> tuple[str, list[str]]:
-    """The matrix, and what travels along: columns of numbers or words with as many rows."""
+def choose_arrays(path: Path, members: dict[str, Member], options: ReadOptions) -> tuple[str, list[str]]:
+    """Return the name of the matrix, and those of the numeric and string arrays with one value per row."""
     matrices = [name for name, member in members.items() if len(member.shape) == MATRIX]
-    if wanted.matrix not in matrices and len(matrices) != 1:
+    if options.matrix not in matrices and len(matrices) != 1:
         shapes = ", ".join(f"{name} {member.shape}" for name, member in members.items())
         raise FileError(
-            path, f"must hold a matrix {wanted.matrix} (or one matrix of another name), has {shapes or 'nothing'}"
+            path, f"must hold a matrix {options.matrix} (or one matrix of another name), has {shapes or 'nothing'}"
         )
-    chosen = wanted.matrix if wanted.matrix in matrices else matrices[0]
+    chosen = options.matrix if options.matrix in matrices else matrices[0]
     rows = members[chosen].shape[0]
-    along = [
+    extra = [
         name
         for name, member in members.items()
         if member.shape == (rows,) and member.dtype.kind in NUMBERS + TEXT and name != chosen
     ]
-    return chosen, along
+    return chosen, extra
 
 
 def matrix_source(
-    path: Path, values: Any, extra_columns: pa.Table | None, wanted: ReadOptions, check_room: CheckRoom
+    path: Path, values: Any, extra_columns: pa.Table | None, options: ReadOptions, check_memory: CheckMemory
 ) -> Source:
     if values.ndim != MATRIX or values.dtype.kind not in NUMBERS or 0 in values.shape:
         raise FileError(path, f"must hold a matrix of numbers (rows, columns), has {values.dtype} {values.shape}")
-    if wanted.label is not None and (extra_columns is None or wanted.label not in extra_columns.column_names):
+    if options.label is not None and (extra_columns is None or options.label not in extra_columns.column_names):
         known = ", ".join(extra_columns.column_names) if extra_columns is not None else "none"
-        raise FileError(path, f"has no array {wanted.label!r} of {values.shape[0]:,} labels; it has {known}")
-    if wanted.columns is not None:
-        values = values[:, [column_place(path, name, values.shape[1]) for name in wanted.columns]]
+        raise FileError(path, f"has no array {options.label!r} of {values.shape[0]:,} labels; it has {known}")
+    if options.columns is not None:
+        values = values[:, [column_index(path, name, values.shape[1]) for name in options.columns]]
     rows, width = values.shape
-    check_told(path, rows, rows, width, values.dtype, check_room)  # mapped or read, they are there already
-    check_numbers(path, values, wanted.columns)
-    return Source(path, values, wanted.columns or (), extra_columns)
+    check_memory_for_rows(path, rows, rows, width, values.dtype, check_memory)  # nothing is left to be allocated
+    check_finite_values(path, values, options.columns)
+    return Source(path, values, options.columns or (), extra_columns)
 
 
-def column_place(path: Path, name: str, count: int) -> int:
-    """Columns of a matrix have no names but their numbers, from 0."""
+def column_index(path: Path, name: str, count: int) -> int:
+    """Return the index of a column of a matrix, which is its name."""
     if not name.isdecimal() or int(name) >= count:
         raise FileError(path, f"has no column {name!r}; its columns are 0 to {count - 1}")
     return int(name)
 
 
-def check_numbers(path: Path, values: Any, columns: tuple[str, ...] | None) -> None:
-    """All of them finite; of the first that is not, users learn where it stands."""
+def check_finite_values(path: Path, values: Any, columns: tuple[str, ...] | None) -> None:
+    """Raise FileError with the position of the first value that is not finite."""
     if values.dtype.kind != "f":
         return
     for first in range(0, values.shape[0], ROWS_AT_ONCE):
@@ -159,6 +159,6 @@ def check_numbers(path: Path, values: Any, columns: tuple[str, ...] | None) -> N
         if np.isfinite(numbers).all():
             continue
         dense = block if isinstance(block, np.ndarray) else block.toarray()
-        row, column = (int(place[0]) for place in np.nonzero(~np.isfinite(dense)))
+        row, column = (int(indices[0]) for indices in np.nonzero(~np.isfinite(dense)))
         name = column if columns is None else columns[column]
-        raise FileError(path, f"column {name}, row {first + row + 1}: NaN or infinity; leave the row out")
+        raise FileError(path, f"column {name}, row {first + row + 1}: NaN or infinity; remove the row")

@@ -1,4 +1,4 @@
-"""What was read: the numbers to embed, and the columns that travel along."""
+"""Values that the readers exchange: the options of a read, and the source it returns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What columns without names are called.
+# Names of columns in a csv file without a header.
 NUMBERED = "column {}"
 
-# Numbers of rows, which pandas writes along: a csv has them in a column without a name.
+# Columns of row numbers that pandas writes. In a csv file, that column has an empty name.
 ROW_NUMBERS = ("", "__index_level_0__")
 
-# Called with rows, columns and the bytes these still have to take; raises MemoryError if that is too much.
-CheckRoom = Callable[[int, int, int], None]
+# Takes rows, columns and the bytes still to be allocated for them; raises MemoryError if they exceed the memory.
+CheckMemory = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
 class Source:
+    """The values of a file that are to be embedded, and its other columns."""
+
     path: Path
     values: Any  # (n, d): an array, a memory map or a scipy sparse matrix
-    columns: tuple[str, ...]  # where the values come from, if these have names; one may stand for many columns
-    extra_columns: "pa.Table | None" = None  # (n) rows, every column that is not embedded
-    identifiers: tuple[str, ...] = ()  # columns of integers that are not embedded because they identify rows
+    columns: tuple[str, ...]  # names of the embedded columns, if there are any; a vector column is one name
+    extra_columns: "pa.Table | None" = None  # n rows, all columns that are not embedded
+    identifiers: tuple[str, ...] = ()  # integer columns that are not embedded because they identify rows
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -32,10 +34,10 @@ class Source:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user chose."""
+    """What to read from a file, as chosen by the user."""
 
-    columns: tuple[str, ...] | None = None  # None: all that hold numbers
+    columns: tuple[str, ...] | None = None  # None: all vector columns, or else all numeric columns
     label: str | None = None  # never embedded
-    header: bool | None = None  # of a csv; None: found out
-    representation: str | None = None  # of an h5ad: a name in obsm, None = X
-    matrix: str = "X"  # of an npz; if it has no such array, the only matrix there is
+    header: bool | None = None  # whether a csv file has a header; None: detect
+    representation: str | None = None  # key in the obsm of an h5ad file; None: X
+    matrix: str = "X"  # name in an npz file; without such an array, its only matrix is read

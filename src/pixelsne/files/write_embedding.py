@@ -1,4 +1,4 @@
-"""A map in a file that other tools open as it is."""
+"""Write a map to a file that other tools can open."""
 
 import json
 import os
@@ -19,179 +19,181 @@ from pixelsne.files.column_names import stored_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.hdf5_process import hdf5_process
 from pixelsne.files.paths import check_distinct, check_writable, target_of
-from pixelsne.files.read_h5ad import need_anndata
+from pixelsne.files.read_h5ad import require_anndata
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.screen import Screen
 
-METADATA_KEY = hdf5_child.METADATA_KEY  # the key of what a file tells of itself
-KEY_IN_H5AD = hdf5_child.MAP
-PLACES = ("x", "y", "pixel_x", "pixel_y")
-Y_AXIS, UP = "y_axis", "up"  # in what an h5ad tells; files without it have y downward
-IN_NPZ = ("embedding", "pixels", METADATA_KEY, "file", "allow_pickle")  # NumPy has the last two for itself
+METADATA_KEY = hdf5_child.METADATA_KEY  # key of the JSON metadata in every format
+OBSM_KEY = hdf5_child.OBSM_KEY
+POSITION_COLUMNS = ("x", "y", "pixel_x", "pixel_y")
+Y_AXIS, UP = "y_axis", "up"  # in the metadata of an h5ad file; without it, y points downward
+NPZ_RESERVED = ("embedding", "pixels", METADATA_KEY, "file", "allow_pickle")  # np.savez reserves the last two
 
 
 @dataclass(frozen=True)
 class Map:
-    """What is written, and what `read_map` brings back."""
+    """A map as `write_map` stores it and `read_map` returns it."""
 
-    placed: Placed  # (n, 2), pixels with fractions
+    placed: Placed  # (n, 2), fractional pixels
     resolution: tuple[int, int]
-    extra_columns: Any = None  # a table of pyarrow with n rows, in the input's own names
-    metadata: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL
-    source: Path | None = None  # of the points; an h5ad keeps all it had
+    extra_columns: Any = None  # pyarrow table of n rows, with the column names of the input
+    metadata: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL divergence
+    source: Path | None = None  # file of the points; an h5ad output copies everything in an h5ad source
 
     @property
     def pixels(self) -> Pixels:
         return self.placed.astype(np.int32)
 
-    def told(self) -> str:
-        """JSON for the file's metadata; a map that is written again keeps the version that computed it."""
+    def metadata_json(self) -> str:
+        """Return the metadata as JSON. A map that is written again keeps the version that computed it."""
         return json.dumps({"pixelsne_version": __version__} | self.metadata | {"resolution": list(self.resolution)})
 
-    def told_upward(self) -> str:
-        """The same of a map that is stored with y upward."""
-        return json.dumps(json.loads(self.told()) | {Y_AXIS: UP})
+    def metadata_json_y_up(self) -> str:
+        """Return the metadata as JSON, with the note that y points flip_y in the file."""
+        return json.dumps(json.loads(self.metadata_json()) | {Y_AXIS: UP})
 
 
-def upward(placed: AnyArray, resolution: tuple[int, int]) -> AnyArray:
-    """Return positions from the bottom left instead of the top left, or the other way round.
+def flip_y(placed: AnyArray, resolution: tuple[int, int]) -> AnyArray:
+    """Return positions measured from the bottom left instead of the top left corner, or vice versa.
 
-    float64, so that turning them twice gives the same pixels.
+    The result is float64, so that flipping twice gives the same pixels.
     """
-    turned = placed.astype(np.float64)
-    turned[:, 1] = resolution[1] - turned[:, 1]
-    return turned
+    flipped = placed.astype(np.float64)
+    flipped[:, 1] = resolution[1] - flipped[:, 1]
+    return flipped
 
 
-def map_metadata(source: Source, wanted: ReadOptions, screen: Screen, **figures: Any) -> dict[str, Any]:
-    """What every map tells of itself: what it shows and in which units; and how it was made, which callers know."""
-    whole = "X" if source.path.suffix.lower() == ".h5ad" else None
+def map_metadata(source: Source, options: ReadOptions, screen: Screen, **figures: Any) -> dict[str, Any]:
+    """Return the metadata of a map: its columns, label and units, and the caller's figures about the run."""
+    default_rep = "X" if source.path.suffix.lower() == ".h5ad" else None
     return {
         **figures,
         "columns": list(source.columns),
-        "rep": wanted.representation or whole,
-        "label": wanted.label,
+        "rep": options.representation or default_rep,
+        "label": options.label,
         "unit_per_pixel": list(screen.unit_per_pixel),
     }
 
 
-def as_table(one: Map) -> Any:
-    """Places first, then all that travelled along; a column of the input called x becomes input_x."""
+def to_table(map_: Map) -> Any:
+    """Return a pyarrow table: positions first, then the other columns. An input column x becomes input_x."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    places = zip(PLACES, (*one.placed.T, *one.pixels.T), strict=True)
-    columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in places}
-    if one.extra_columns is not None:
-        for name, column in zip(one.extra_columns.column_names, one.extra_columns.columns, strict=True):
-            columns[free_name(stored_name(name, PLACES), columns)] = column
-    return pa.table(columns, metadata={METADATA_KEY: one.told()})
+    coordinates = zip(POSITION_COLUMNS, (*map_.placed.T, *map_.pixels.T), strict=True)
+    columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in coordinates}
+    if map_.extra_columns is not None:
+        for name, column in zip(map_.extra_columns.column_names, map_.extra_columns.columns, strict=True):
+            columns[unused_name(stored_name(name, POSITION_COLUMNS), columns)] = column
+    return pa.table(columns, metadata={METADATA_KEY: map_.metadata_json()})
 
 
-def free_name(name: str, taken: Container[str]) -> str:
-    """Return a name that is not taken: an input may have several columns of one name."""
+def unused_name(name: str, taken: Container[str]) -> str:
+    """Return the name, prefixed until it is not taken: an input may have several columns of one name."""
     while name in taken:
         name = f"input_{name}"
     return name
 
 
-def write_parquet(file: IO[bytes], one: Map) -> None:
+def write_parquet(file: IO[bytes], map_: Map) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    pq.write_table(as_table(one), file)
+    pq.write_table(to_table(map_), file)
 
 
-def write_csv(file: IO[bytes], one: Map, separator: str = ",") -> None:
+def write_csv(file: IO[bytes], map_: Map, separator: str = ",") -> None:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.csv  # noqa: PLC0415
 
-    table, columns = as_table(one), {}
+    table, columns = to_table(map_), {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
-        if not (pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType)):  # text has no room for lists
-            columns[name] = printable(column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column)
+        if not (pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType)):  # csv cannot hold lists
+            columns[name] = as_writable_column(column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column)
     pa.csv.write_csv(pa.table(columns), file, pa.csv.WriteOptions(delimiter=separator))
 
 
-def printable(column: Any) -> Any:
-    """The column, or its words where Arrow has no text for its dates."""
+def as_writable_column(column: Any) -> Any:
+    """Return the column, or its values as strings if Arrow cannot write its dates as text."""
     import pyarrow as pa  # noqa: PLC0415
 
     if not pa.types.is_temporal(column.type):
         return column
     try:
-        column.cast(pa.string())  # what writing does
+        column.cast(pa.string())  # as write_csv does
     except pa.ArrowException:
         return pa.array(words_of(column), pa.string())
     return column
 
 
-def write_tsv(file: IO[bytes], one: Map) -> None:
-    write_csv(file, one, "\t")
+def write_tsv(file: IO[bytes], map_: Map) -> None:
+    write_csv(file, map_, "\t")
 
 
-def write_npy(file: IO[bytes], one: Map) -> None:
-    np.save(file, one.placed, allow_pickle=False)
+def write_npy(file: IO[bytes], map_: Map) -> None:
+    np.save(file, map_.placed, allow_pickle=False)
 
 
-def write_npz(file: IO[bytes], one: Map) -> None:
-    arrays: dict[str, Any] = {"embedding": one.placed, "pixels": one.pixels, METADATA_KEY: np.array(one.told())}
-    if one.extra_columns is not None:
-        taken = set(IN_NPZ)
-        for name, column in zip(one.extra_columns.column_names, one.extra_columns.columns, strict=True):
+def write_npz(file: IO[bytes], map_: Map) -> None:
+    metadata_json = np.array(map_.metadata_json())
+    arrays: dict[str, Any] = {"embedding": map_.placed, "pixels": map_.pixels, METADATA_KEY: metadata_json}
+    if map_.extra_columns is not None:
+        taken = set(NPZ_RESERVED)
+        for name, column in zip(map_.extra_columns.column_names, map_.extra_columns.columns, strict=True):
             array = plain_array(column)
             is_plain = array.dtype.kind in "biufU"
-            free = free_name(stored_name(name, IN_NPZ), taken)
+            free = unused_name(stored_name(name, NPZ_RESERVED), taken)
             taken.add(free)
             arrays[free] = array if is_plain else np.array(["" if value is None else str(value) for value in array])
     np.savez(file, allow_pickle=False, **arrays)
 
 
-def write_h5ad(file: IO[bytes], one: Map) -> None:
-    """Everything the source has, if that is an h5ad, and the map beside it, with y upward as in scanpy's plots."""
-    if one.source is None or one.source.suffix.lower() != ".h5ad":
-        write_new_h5ad(file, one)
+def write_h5ad(file: IO[bytes], map_: Map) -> None:
+    """Write a copy of the source, if that is an h5ad file, and add the map with y flip_y, as scanpy plots it."""
+    if map_.source is None or map_.source.suffix.lower() != ".h5ad":
+        write_new_h5ad(file, map_)
         return
-    with one.source.open("rb") as source:
+    with map_.source.open("rb") as source:
         shutil.copyfileobj(source, file, 1 << 20)
     file.flush()
-    placed = upward(one.placed, one.resolution)
-    if os.name == "nt":  # whose processes inherit no open files
-        hdf5_child.write_map_into(file, placed, one.told_upward())
+    placed = flip_y(map_.placed, map_.resolution)
+    if os.name == "nt":  # child processes on Windows inherit no open files
+        hdf5_child.write_map_into(file, placed, map_.metadata_json_y_up())
         return
-    request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "told": one.told_upward()}
-    with hdf5_process(one.source, request, (file.fileno(),)) as process:
+    request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "metadata_json": map_.metadata_json_y_up()}
+    with hdf5_process(map_.source, request, (file.fileno(),)) as process:
         process.send(placed.tobytes())
         process.line()
 
 
-def write_new_h5ad(file: IO[bytes], one: Map) -> None:
+def write_new_h5ad(file: IO[bytes], map_: Map) -> None:
     import anndata.io  # noqa: PLC0415 - an extra, and slow to import
     import h5py  # noqa: PLC0415
 
     with h5py.File(file, "w") as cells:
-        anndata.io.write_elem(cells, "/", as_cells(one))
-        anndata.io.write_elem(cells.require_group("obsm"), KEY_IN_H5AD, upward(one.placed, one.resolution))
-        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, one.told_upward())
+        anndata.io.write_elem(cells, "/", to_anndata(map_))
+        anndata.io.write_elem(cells.require_group("obsm"), OBSM_KEY, flip_y(map_.placed, map_.resolution))
+        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, map_.metadata_json_y_up())
 
 
-def as_cells(one: Map) -> Any:
+def to_anndata(map_: Map) -> Any:
     import anndata  # noqa: PLC0415
 
-    rows = None if one.extra_columns is None else as_frame(one.extra_columns)
+    rows = None if map_.extra_columns is None else to_data_frame(map_.extra_columns)
     if rows is not None:
         rows.index = rows.index.astype(str)
-    return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(one.placed), 0))
+    return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(map_.placed), 0))
 
 
-def as_frame(extra_columns: Any) -> Any:
-    """Of columns that an h5ad can hold: numbers, truths, words; everything else in words."""
+def to_data_frame(extra_columns: Any) -> Any:
+    """Return a pandas data frame of numeric, boolean and categorical columns, the types that an h5ad file can hold."""
     import pandas as pd  # noqa: PLC0415 - comes with anndata
 
     columns = {}
     for name, column in zip(extra_columns.column_names, extra_columns.columns, strict=True):
         array = plain_array(column)
-        words = [None if value is None else str(value) for value in array] if array.dtype.kind not in "biuf" else array
-        columns[str(name) or "row"] = pd.Categorical(words) if isinstance(words, list) else array
+        is_number = array.dtype.kind in "biuf"
+        strings = None if is_number else [None if value is None else str(value) for value in array]
+        columns[str(name) or "row"] = array if strings is None else pd.Categorical(strings)
     return pd.DataFrame(columns)
 
 
@@ -206,25 +208,28 @@ WRITERS: dict[str, Callable[[IO[bytes], Map], None]] = {
 
 
 def check_output(path: str | os.PathLike[str], inputs: tuple[Path, ...], kinds: tuple[str, ...] = ()) -> Path:
-    """Before hours are spent: a kind we write (any, if there are none), a place that can be written, not an input."""
+    """Check that an output file can be written, before the run starts: its suffix, its folder, and that it is no input.
+
+    kinds: the allowed suffixes; any suffix is allowed if there are none.
+    """
     path = Path(path)
     if path.is_dir():
         raise FileError(path, "is a folder; give the name of a file")
     if kinds and path.suffix.lower() not in kinds:
         raise FileError(path, f"is of a kind that is not written here; known are {', '.join(kinds)}")
     if path.suffix.lower() == ".h5ad":
-        need_anndata(path)
-    check_distinct({str(given): given for given in inputs}, {"the output": path})
+        require_anndata(path)
+    check_distinct({str(source): source for source in inputs}, {"the output": path})
     check_writable(path)
     return path
 
 
-def write_map(path: str | os.PathLike[str], one: Map) -> None:
-    with created(Path(path)) as file:
-        WRITERS[Path(path).suffix.lower()](file, one)
+def write_map(path: str | os.PathLike[str], map_: Map) -> None:
+    with create_file(Path(path)) as file:
+        WRITERS[Path(path).suffix.lower()](file, map_)
 
 
-def created(path: Path) -> Any:
-    """`replacing`, in a folder that is made if need be."""
+def create_file(path: Path) -> Any:
+    """Return `atomic_write(path)`, after creating missing parent folders."""
     target_of(path).parent.mkdir(parents=True, exist_ok=True)
     return atomic_write(path)
