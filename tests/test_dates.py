@@ -109,7 +109,7 @@ def test_a_label_of_dates_is_a_scale_from_file_to_picture(tmp_path):
     one = Map(placed, (64, 64), pa.table({"born": DAYS}), {"label": "born"})
     assert page_of(one, "t").color == "born"
     write_map(tmp_path / "map.parquet", one)
-    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.svg", "--scale", "4")
+    run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.svg", "--magnify", "4")
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     assert "<!-- 1998 -->" in text
     assert "others" not in text

@@ -259,7 +259,7 @@ def test_the_schedule_as_planned():
 
 def test_small_data_have_a_smallest_rate():
     schedule = make_schedule(make_settings(max_iter=350), 96)
-    assert schedule[0].learning_rate == 10.0
+    assert schedule[0].learning_rate == 5.0
     assert schedule[200].learning_rate == 96.0
 
 

@@ -205,8 +205,8 @@ def test_a_callback_stops_and_keeps_the_map(whole_client, points):
     assert made.stopped_by == "callback"
     assert made.iterations == 40
     placed = made.compute()
-    assert np.allclose(placed.min(axis=0), 0, atol=0.01)  # it fills the screen as it is then
-    assert (placed.max(axis=0) > 1023).all()
+    assert placed.min() == pytest.approx(0, abs=0.01)  # its longer axis fills the screen
+    assert placed.max() > 1023
     assert len(np.unique(placed, axis=0)) > 2900
 
 
@@ -233,7 +233,7 @@ def test_an_interrupt_between_two_tasks_leaves_what_fits_together(whole_client, 
     model, seen, task = PixelSNE(**SETTINGS), [], TaskRunner.task
 
     def interrupted(self, name, *arguments, **more):
-        if seen and seen[-1] == 30 and name == "tell" and more["shard"] == 1:
+        if seen and seen[-1] == 30 and name == "summarize" and more["shard"] == 1:
             seen.append("interrupted")
             raise KeyboardInterrupt
         return task(self, name, *arguments, **more)

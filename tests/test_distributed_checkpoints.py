@@ -88,16 +88,16 @@ def test_a_difference_is_told_in_words(changes, message, kept):
 DAMAGES = {
     "no iteration": (lambda document, _: document.pop("iteration"), "it has no 'iteration'"),
     "no last look": (lambda _, arrays: arrays.pop("last_look"), "it has no array last_look"),
-    "a look of NaN": (lambda _, arrays: arrays["last_look"].fill(np.nan), "last_look is not as it should be"),
+    "a look of NaN": (lambda _, arrays: arrays["last_look"].fill(np.nan), "array last_look has NaN or infinite values"),
     "no components": (lambda document, _: document.update(components=0), "components must be 1 or more"),
-    "a step before its iteration": (lambda document, _: document.update(next_step=3), "next_pace must be between"),
+    "a step before its iteration": (lambda document, _: document.update(next_pace=3), "next_pace must be between"),
     "later than the end": (lambda document, _: document.update(iteration=61), "iteration must be between 0 and 60"),
     "an unknown end": (lambda document, _: document.update(stopped_by="boredom"), "'boredom' is unknown"),
     "looks that are none": (lambda document, _: document.update(looks=[[1, 2]]), "is damaged"),
     "no times": (lambda document, _: document.update(timings=[1.0]), "is damaged"),
-    "another kind": (lambda document, _: document.update(kind="pixelsne model"), "but 'pixelsne model'"),
-    "newer": (lambda document, _: document.update(version=99), "version 99, this pixelsne reads 1"),
-    "nobody's": (lambda document, _: document.update(run=None), "which run it is of"),
+    "another kind": (lambda document, _: document.update(kind="pixelsne model"), "its kind is 'pixelsne model'"),
+    "newer": (lambda document, _: document.update(version=99), "format version 99, but this pixelsne reads version 1"),
+    "nobody's": (lambda document, _: document.update(run=None), "the identity of its run is missing"),
 }
 
 

@@ -62,10 +62,15 @@ def test_every_shard_sees_enough_points(random, kind):
 
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "rounding"])
 def test_nearly_equal_rows_have_a_map(random, kind):
-    values = nearly_equal_rows(kind, random)
-    run, positions = run_here(values, 3, max_iter=100)
-    assert np.isfinite(positions).all()
-    assert run.descent.kl <= 1.1 * local_kl(values, max_iter=100)
+    """With the local KL on average: which of many minima a run of equal rows ends in is chance."""
+    ours, local = [], []
+    for _ in range(3):
+        values = nearly_equal_rows(kind, random)
+        run, positions = run_here(values, 3, max_iter=100)
+        assert np.isfinite(positions).all()
+        ours.append(run.descent.kl)
+        local.append(local_kl(values, max_iter=100))
+    assert np.mean(ours) <= 1.1 * np.mean(local)
 
 
 @pytest.mark.parametrize(

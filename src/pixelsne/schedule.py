@@ -33,7 +33,7 @@ COOL_MOMENTUM = 0.7
 # (benchmarks/schedule.py), from there on it makes no difference.
 EARLY_RATE = 0.125
 COOL_RATE = 0.1  # of the rate before
-SMALLEST_AUTOMATIC_RATE = 10.0  # below 960 points; a higher limit scrambles the large arrangement there
+SMALLEST_AUTOMATIC_RATE = 5.0  # below 480 points; a higher limit scrambles the large arrangement there
 
 
 @dataclass(frozen=True)

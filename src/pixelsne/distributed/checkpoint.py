@@ -171,6 +171,7 @@ class SharedFolder:
         document = {"kind": KIND, "version": VERSION, "run": self._identity | {"workers": runner.shards}} | vars(
             progress
         )
+        document["next_pace"] = document.pop("next_step")
         del document["last_look"]
         write_archive(self.path / RUN, document, {"last_look": progress.last_look})
         tasks.continue_from(self.load_states(progress.iteration))
