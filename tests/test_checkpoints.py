@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from pixelsne import PixelSNE
 from pixelsne.cli import main
-from pixelsne.commands.interrupts import Signals, Stopped, listening
+from pixelsne.commands.interrupts import Signals, Stopped, handle_signals
 from pixelsne.files.archive import read_archive, write_archive
 from pixelsne.files.atomic_write import atomic_write
 from pixelsne.files.checkpoint import Checkpoint, identity_of, prepared_path, resume
@@ -235,24 +235,24 @@ def test_checkpoints_hold_no_code(kept):
 
 def test_a_first_signal_waits_and_a_second_does_not():
     signals = Signals()
-    with pytest.raises(Stopped) as stopped, signals.patiently():
+    with pytest.raises(Stopped) as stopped, signals.deferred():
         signals(signal.SIGTERM, None)
         done = True
     assert done
     assert stopped.value.exit_code == 143
-    assert not stopped.value.hurried
-    with pytest.raises(Stopped) as stopped, signals.patiently():
+    assert not stopped.value.forced
+    with pytest.raises(Stopped) as stopped, signals.deferred():
         signals(signal.SIGINT, None)
         signals(signal.SIGINT, None)
     assert stopped.value.exit_code == 130
-    assert stopped.value.hurried
+    assert stopped.value.forced
     with pytest.raises(Stopped):
         signals(signal.SIGINT, None)
 
 
 def test_handlers_are_put_back():
     before = signal.getsignal(signal.SIGTERM)
-    with listening():
+    with handle_signals():
         assert signal.getsignal(signal.SIGTERM) is not before
         with pytest.raises(Stopped):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -327,7 +327,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_map(number, code, large, tmp
         assert f"--resume {checkpoint}" in said
     assert not output.exists()
     again = start(large, output, "--checkpoint", str(checkpoint))
-    assert f"exists: go on from it with --resume {checkpoint}" in again.communicate(timeout=300)[1]
+    assert f"exists: continue from it with --resume {checkpoint}" in again.communicate(timeout=300)[1]
     assert again.returncode == 1
     assert code_of(start(large, output, "--resume", str(checkpoint))) == 0
     np.testing.assert_array_equal(np.load(output), np.load(whole))
@@ -342,7 +342,7 @@ def test_stopped_without_a_checkpoint(large, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert "nothing written; --checkpoint FILE keeps the work" in said
+    assert "nothing written; pass --checkpoint FILE to be able to resume" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy"]
 
 
@@ -354,12 +354,12 @@ def test_results_that_are_complete_are_not_denied(clusters, tmp_path, monkeypatc
     def stop(*_):
         raise Stopped(signal.SIGINT)
 
-    for function, done in (("draw", f"complete: {written[0]}"), ("write_map", "none is half done")):
+    for function, done in (("draw", f"complete: {written[0]}"), ("write_map", "none is complete")):
         monkeypatch.setattr(f"pixelsne.commands.embed.{function}", stop)
         command = ["embed", str(tmp_path / "points.npy"), *options, "--resume", written[2], "--max-iter", "20"]
         finished = CliRunner().invoke(main, command)
         assert finished.exit_code == 130
-        message = f"stopped while results were written, {done}; go on with --resume {written[2]}"
+        message = f"stopped while results were written, {done}; continue with --resume {written[2]}"
         assert finished.stderr == f"pixelsne: {message}\n"
 
 

@@ -127,7 +127,7 @@ def test_new_rows_on_an_old_map(cells, tmp_path):
     np.testing.assert_allclose(read_map(tmp_path / "one.csv").placed, before.placed[7:8], rtol=1e-6)
     np.save(tmp_path / "narrow.npy", np.zeros((3, 2)))
     wrong = run("transform", tmp_path / "m" / "model", tmp_path / "narrow.npy", "-o", tmp_path / "no.npy", expect=1)
-    assert "p5" in wrong.stderr or "gives 2 numbers a row, the model was made of 55" in wrong.stderr
+    assert "p5" in wrong.stderr or "has 2 numbers per row, but the model was fitted to 55" in wrong.stderr
 
 
 def test_a_map_may_start_from_another(cells, tmp_path):

@@ -43,7 +43,7 @@ def test_ctrl_c_keeps_the_map_so_far(cells, tmp_path):
 def test_ctrl_c_without_an_output_says_how_to_keep_the_map(cells, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run("view", "--live", cells, *LONG, expect=130)
-    assert "nothing written; -o MAP keeps the map next time" in result.stderr
+    assert "nothing written; pass -o MAP to write the map" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

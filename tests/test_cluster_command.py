@@ -76,7 +76,7 @@ def test_what_is_cut_off_while_it_is_written_leaves_nothing(fail, embed):
     assert finished.exit_code == (130 if isinstance(fail, Stopped) else 1)
     assert names() == []
     if isinstance(fail, Stopped):
-        assert finished.stderr == "pixelsne: stopped, nothing written; --checkpoint FOLDER keeps the work next time\n"
+        assert finished.stderr == "pixelsne: stopped, nothing written; pass --checkpoint FOLDER to be able to resume\n"
     else:
         assert finished.stderr == "pixelsne: b.parquet: No space left on device\n"
     assert embed(Run()).exit_code == 0
@@ -89,18 +89,20 @@ def test_a_run_that_is_stopped_is_kept(embed, tmp_path):
     kept.mkdir()
     finished = embed(Run(Stopped(signal.SIGTERM), kept), "--checkpoint", "run")
     assert finished.exit_code == 143
-    assert finished.stderr == ("pixelsne: stopped at iteration 3, nothing written; the same command goes on from run\n")
+    assert finished.stderr == (
+        "pixelsne: stopped at iteration 3, nothing written; run the same command again to continue from run\n"
+    )
 
 
 def test_a_run_that_is_stopped_at_once_is_not(embed, tmp_path):
     kept = tmp_path / "run"
     kept.mkdir()
-    hurried = Run(Stopped(signal.SIGINT, hurried=True), kept)
-    finished = embed(hurried, "--checkpoint", "run")
-    assert "stopped before the map began to form, nothing written: there is nothing to keep yet" in finished.stderr
+    forced = Run(Stopped(signal.SIGINT, forced=True), kept)
+    finished = embed(forced, "--checkpoint", "run")
+    assert "stopped before the map began to form, nothing written: there is nothing to resume" in finished.stderr
     (kept / RUN).touch()
-    finished = embed(hurried, "--checkpoint", "run")
-    assert "stopped, nothing written; the same command goes on from run" in finished.stderr
+    finished = embed(forced, "--checkpoint", "run")
+    assert "stopped, nothing written; run the same command again to continue from run" in finished.stderr
 
 
 def test_a_map_that_is_complete_is_not_denied(embed, monkeypatch):
@@ -126,7 +128,7 @@ def test_parts_in_an_object_store_are_not_denied(embed, monkeypatch):
 
     monkeypatch.setattr(work, "write", write)
     finished = embed(work, output="memory://bucket/map")
-    assert "stopped, memory://bucket/map may hold parts of the map; --checkpoint FOLDER" in finished.stderr
+    assert "stopped, memory://bucket/map may hold parts of the map; pass --checkpoint FOLDER" in finished.stderr
 
 
 def test_what_a_kill_has_left_is_told(embed):

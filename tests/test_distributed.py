@@ -343,7 +343,7 @@ def test_what_needs_one_machine_is_refused_on_the_command_line(tmp_path):
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local"]
     finished = CliRunner().invoke(main, [*command, "--plot", "p.png"])
     assert finished.exit_code == 2
-    assert "--plot needs the map in one place" in finished.output
+    assert "--plot needs the map on one machine" in finished.output
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):

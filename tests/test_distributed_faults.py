@@ -91,11 +91,11 @@ def test_on_the_command_line_a_start_is_refused_by_its_option(tmp_path):
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local", "--init", "old.pixelsne"]
     finished = CliRunner().invoke(main, command)
     assert finished.exit_code == 2
-    assert "--init old.pixelsne is for one machine: take pca or random, or leave out --cluster" in finished.output
+    assert "--init old.pixelsne is for one machine: pass pca or random, or omit --cluster" in finished.output
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"), [("--every", "kept every 25 iterations"), ("--jobs", "have the threads")]
+    ("option", "reason"), [("--every", "a checkpoint every 25 iterations"), ("--jobs", "use the threads")]
 )
 def test_what_a_cluster_would_ignore_is_refused(option, reason, tmp_path):
     assert ITERATIONS_BETWEEN_CHECKPOINTS == 25

@@ -1,6 +1,6 @@
-"""The command line: parse, and hand over.
+"""The command line: parse the options and call the command.
 
-Importing this file loads click and nothing slower, so that a help text comes at once; each command imports what it
+Importing this module loads nothing slower than click, so that help texts appear at once. Each command imports what it
 needs when it runs.
 """
 
@@ -14,22 +14,22 @@ from click.core import ParameterSource
 
 from pixelsne import __version__
 from pixelsne.choices import ASPECTS, COLORED_AS, METRICS, PRESETS, REPULSIONS, SCALES, SEARCHES
-from pixelsne.commands.interrupts import Signals, Stopped, listening
+from pixelsne.commands.interrupts import Signals, Stopped, handle_signals
 
 
 class Failure(click.ClickException):
-    """One line on stderr, exit 1."""
+    """An error that is printed as one line on stderr, with exit code 1."""
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002 - click passes it
         click.echo(f"pixelsne: {self.message}", err=True)
 
 
 class Commands(click.Group):
-    """Turns errors that users can do something about into one line each, and signals into exit codes."""
+    """Prints every error as one line, and turns signals into exit codes."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
-            with listening() as signals:
+            with handle_signals() as signals:
                 context.obj = signals
                 return super().invoke(context)
         except Stopped as stopped:
@@ -43,53 +43,54 @@ class Commands(click.Group):
 
 
 def explain(error: BaseException) -> str:
+    """Return the message of an error in one line."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
 
 
-class Resolution(click.ParamType):  # type: ignore[type-arg]  # older ones take none
+class Resolution(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions of click
     name = "WIDTHxHEIGHT"
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         sides = str(value).lower().split("x")
         if len(sides) > 2 or not all(side.isdecimal() for side in sides):  # noqa: PLR2004
-            self.fail(f"{value!r} is no resolution; give 1024 or 1024x768", param, context)
+            self.fail(f"{value!r} is not a resolution; give 1024 or 1024x768", param, context)
         return int(sides[0]) if len(sides) == 1 else (int(sides[0]), int(sides[1]))
 
 
-class Names(click.ParamType):  # type: ignore[type-arg]  # older ones take none
+class NameList(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions of click
     name = "NAME,NAME"
 
     def convert(self, value: Any, _param: Any, _context: Any) -> tuple[str, ...]:
         return tuple(name for name in str(value).split(",") if name)
 
 
-class Numbers(click.ParamType):  # type: ignore[type-arg]  # older ones take none
+class NumberList(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions of click
     name = "NUMBER[,NUMBER]"
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         try:
             numbers = [float(part) for part in str(value).split(",")]
         except ValueError:
-            self.fail(f"{value!r} is no number, nor several with commas", param, context)
+            self.fail(f"{value!r} is not a number; give 30, or several as in 30,300", param, context)
         return numbers[0] if len(numbers) == 1 else numbers
 
 
-class Components(click.ParamType):  # type: ignore[type-arg]  # older ones take none
+class Components(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions of click
     name = "auto|NUMBER"
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         if value == "auto" or isinstance(value, int):
             return value
         if not str(value).isdecimal():
-            self.fail(
-                f"{value!r} is neither auto nor a whole number; give auto, 50, or 0 for all columns", param, context
-            )
+            self.fail(f"{value!r} is neither auto nor an integer; give auto, 50, or 0 for all columns", param, context)
         return int(value)
 
 
-def options(*decorators: Callable[..., Any]) -> Callable[..., Any]:
+def combine(*decorators: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decorator that applies several decorators, the first one outermost."""
+
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed(decorators):
             command = decorator(command)
@@ -99,62 +100,73 @@ def options(*decorators: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FILE = click.Path(dir_okay=False)
-FILE_OR_FOLDER = click.Path()  # a cluster reads and writes folders
+FILE_OR_FOLDER = click.Path()  # --cluster reads and writes folders
 INPUT = click.argument("input_path", metavar="INPUT", type=FILE_OR_FOLDER)
 MAP = click.argument("map_path", metavar="MAP", type=FILE_OR_FOLDER)
-WRITTEN = ".parquet, .csv, .tsv, .npy, .npz or .h5ad"
-OUTPUT = click.option("-o", "--output", required=True, metavar="MAP", type=FILE, help=WRITTEN)
-JOBS = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 = all processors.")
+OUTPUT_HELP = "Output file: .parquet, .csv, .tsv, .npy, .npz or .h5ad."
+OUTPUT = click.option("-o", "--output", required=True, metavar="MAP", type=FILE, help=OUTPUT_HELP)
+JOBS = click.option("--jobs", type=int, default=-1, show_default=True, help="Number of threads; -1 for all processors.")
 SEED = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="One seed, one map."
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Random seed; the same seed gives the same map.",
 )
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="The result as one JSON object on stdout.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Result as one JSON object on stdout.")
 METRIC = click.option(
     "--metric", type=click.Choice(METRICS), metavar="NAME", help="Distance between rows.  [default: euclidean]"
 )
 
-reading = options(
-    click.option("--columns", type=Names(), help="Columns to embed; else all vectors, or all numbers there are."),
-    click.option("--label", metavar="COLUMN", help="A column of classes: not embedded; colors pictures."),
+reading_options = combine(
     click.option(
-        "--header/--no-header", default=None, help="Treat the first line of a csv as names (default: detect)."
+        "--columns",
+        type=NameList(),
+        help="Columns to embed (default: all vector columns, or else all numeric columns).",
     ),
-    click.option("--rep", "representation", metavar="NAME", help="Of an h5ad, what in obsm to embed (X_pca); else X."),
+    click.option("--label", metavar="COLUMN", help="Column of class labels: not embedded, used to color pictures."),
+    click.option("--header/--no-header", default=None, help="Treat the first csv row as a header (default: detect)."),
+    click.option(
+        "--rep",
+        "representation",
+        metavar="NAME",
+        help="Key in the obsm of an h5ad file to embed, such as X_pca (default: X).",
+    ),
 )
 
-fitting = options(
-    click.option("--resolution", type=Resolution(), help="Side in pixels, or both.  [default: 1024]"),
-    click.option("--perplexity", type=Numbers(), help="Neighbors a point feels; or several.  [default: 30]"),
+fitting_options = combine(
+    click.option("--resolution", type=Resolution(), help="Map size in pixels; one number for a square.  [default: 1024]"),
+    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers to average their kernels.  [default: 30]"),
     METRIC,
-    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Division of columns by their standard deviations; auto: where a table's named columns differ widely."),
-    click.option("--pca", "n_pca", type=Components(), help="Principal components to keep: auto, a number, or 0 for all columns.  [default: auto]"),
+    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto: if the named columns of a table differ widely."),
+    click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),
     SEED,
     JOBS,
-    click.option("--max-iter", type=int, help="Iterations at most.  [default: 350]"),
-    click.option("--tol", type=float, help="Pixels; a picture that moves less has settled.  [default: 1]"),
-    click.option("--aspect", type=click.Choice(ASPECTS), help="Axes share one scale, or fill the screen.  [default: equal]"),
-    click.option("--init", metavar="START", type=FILE, help="pca, random, or a file by --model to start from its map.  [default: pca]"),
-    click.option("--n-neighbors", type=int, help="Neighbors looked up.  [default: three times the perplexity]"),
-    click.option("--neighbors", type=click.Choice(SEARCHES), help="The search for them.  [default: auto]"),
-    click.option("--repulsion", type=click.Choice(REPULSIONS), help="How the push between all points is summed.  [default: auto]"),
-    click.option("--theta", type=float, help="Accuracy of the trees for that.  [default: 0.5]"),
-    click.option("--early-exaggeration", type=float, help="Factor on attraction at first.  [default: 12]"),
-    click.option("--exaggeration", type=float, help="Factor on attraction afterwards.  [default: 1]"),
-    click.option("--learning-rate", type=float, help="Instead of the automatic one."),
-    click.option("--preset", type=click.Choice(PRESETS), help="One of the paper's systems; other options change it."),
+    click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 350]"),
+    click.option("--tol", type=float, help="Movement in pixels below which the map has converged.  [default: 1]"),
+    click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
+    click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
+    click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point.  [default: three times the perplexity]"),
+    click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search.  [default: auto]"),
+    click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces.  [default: auto]"),
+    click.option("--theta", type=float, help="Barnes-Hut accuracy; smaller is more exact.  [default: 0.5]"),
+    click.option("--early-exaggeration", type=float, help="Exaggeration in the early phase.  [default: 12]"),
+    click.option("--exaggeration", type=float, help="Exaggeration after the early phase.  [default: 1]"),
+    click.option("--learning-rate", type=float, help="Learning rate (default: automatic)."),
+    click.option("--preset", type=click.Choice(PRESETS), help="Settings of one of the systems in the paper; other options override them."),
 )  # fmt: skip
 
-drawing = options(
-    click.option("--title", default="", help="Above the picture."),
-    click.option("--dark", is_flag=True, help="On a dark ground."),
-    click.option("--magnify", type=click.IntRange(1, 16), default=1, show_default=True, help="Pixels of the picture for one of the map."),
-    click.option("--point-size", type=click.IntRange(1, 11), help="Pixels of the map across; else by their number."),
-    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="What the color column holds."),
+drawing_options = combine(
+    click.option("--title", default="", help="Title above the picture."),
+    click.option("--dark", is_flag=True, help="Dark background."),
+    click.option("--magnify", type=click.IntRange(1, 16), default=1, show_default=True, help="Picture pixels per map pixel."),
+    click.option("--point-size", type=click.IntRange(1, 11), help="Diameter of a point in map pixels (default: by the number of points)."),
+    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Interpretation of the color column."),
 )  # fmt: skip
 
-reporting = options(
-    click.option("--quiet", is_flag=True, help="No progress, no messages; errors are still told."),
-    click.option("--progress", is_flag=True, help="Progress and messages also where stderr is no terminal."),
+reporting_options = combine(
+    click.option("--quiet", is_flag=True, help="No progress and no messages, only errors."),
+    click.option("--progress", is_flag=True, help="Progress and messages even if stderr is not a terminal."),
     AS_JSON,
 )
 
@@ -172,9 +184,11 @@ def main() -> None:
 
 
 @main.command()
-@click.option("-o", "--output", "picture", default="map.png", show_default=True, type=FILE, help="The picture (.png).")
+@click.option(
+    "-o", "--output", "picture", default="map.png", show_default=True, type=FILE, help="Output picture (.png)."
+)
 def demo(picture: str) -> None:
-    """A map of the handwritten digits that scikit-learn brings along.
+    """Compute a map of the handwritten digits in scikit-learn.
 
     \b
     pixelsne demo -o digits.png
@@ -186,31 +200,40 @@ def demo(picture: str) -> None:
 
 @main.command()
 @INPUT
-@click.option("-o", "--output", required=True, metavar="MAP", type=FILE_OR_FOLDER, help=WRITTEN)
-@reading
-@fitting
-@click.option("--plot", "picture", metavar="FILE", type=FILE, help="A picture of the map, too (.png, .svg, .pdf).")
-@click.option("--html", metavar="FILE", type=FILE, help="The map as a page in one file, to explore in any browser.")
-@drawing
-@click.option("--model", "model_path", metavar="FILE", type=FILE, help="The fitted model, for `pixelsne transform`.")
+@click.option("-o", "--output", required=True, metavar="MAP", type=FILE_OR_FOLDER, help=OUTPUT_HELP)
+@reading_options
+@fitting_options
+@click.option("--plot", "picture", metavar="FILE", type=FILE, help="Picture of the map (.png, .svg, .pdf).")
+@click.option("--html", metavar="FILE", type=FILE, help="Interactive page of the map, in one file for any browser.")
+@drawing_options
+@click.option(
+    "--model", "model_path", metavar="FILE", type=FILE, help="File for the fitted model, for `pixelsne transform`."
+)
 @click.option(
     "--checkpoint",
     metavar="FILE",
     type=click.Path(),
-    help="Keeps the work here, now and then and on Ctrl-C or SIGTERM.",
+    help="File for checkpoints, written at intervals and on Ctrl-C or SIGTERM.",
 )
 @click.option("--every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between checkpoints.")
-@click.option("--resume", metavar="FILE", type=FILE, help="Goes on from a checkpoint, to the very same map.")
+@click.option(
+    "--resume",
+    metavar="FILE",
+    type=FILE,
+    help="Checkpoint to continue from; the map is the same as without an interruption.",
+)
 @click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="On a Dask cluster: INPUT is a pattern or a folder, MAP a new folder. `local` starts one here.",
+    help="Dask scheduler to run on, or `local` to start a cluster here. INPUT is a pattern or a folder, MAP a new folder.",
 )
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of --cluster local.")
-@reporting
+@click.option(
+    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Number of processes of --cluster local."
+)
+@reporting_options
 @click.pass_obj
-def embed(signals: Signals, /, **given: Any) -> None:  # fmt: skip
-    """Computes the map of a table, a matrix or a set of embeddings.
+def embed(signals: Signals, /, **arguments: Any) -> None:  # fmt: skip
+    """Compute the map of a table, a matrix or a set of embeddings.
 
     INPUT is a csv or tsv (also gzipped), parquet, feather, npy, npz or h5ad file.
 
@@ -222,63 +245,79 @@ def embed(signals: Signals, /, **given: Any) -> None:  # fmt: skip
     pixelsne embed huge.parquet -o map.parquet --resume run.ckpt
     pixelsne embed 'parts/*.parquet' -o map --cluster tcp://10.0.0.1:8786
     """
-    if given["cluster"]:
+    if arguments["cluster"]:
         from pixelsne.commands.cluster import run as run_on_cluster  # noqa: PLC0415
 
-        sys.exit(run_on_cluster(given, signals))
+        sys.exit(run_on_cluster(arguments, signals))
     from pixelsne.commands.embed import run  # noqa: PLC0415
 
-    sys.exit(run(given, signals))
+    sys.exit(run(arguments, signals))
 
 
 @main.command()
 @MAP
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", type=FILE, help=".png, .svg or .pdf; .html for a page to explore"
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    type=FILE,
+    help="Output picture (.png, .svg, .pdf), or interactive page (.html).",
 )
-@click.option("--color", metavar="COLUMN", help="The column to color by; else the label `embed` was told.")
-@click.option("--density", is_flag=True, help="How many points there are, instead of colors.")
-@drawing
-def plot(**given: Any) -> None:
-    """Draws a map that `embed` or `transform` wrote, or any table with columns x and y in pixels.
+@click.option("--color", metavar="COLUMN", help="Column to color points by (default: the --label of `embed`).")
+@click.option("--density", is_flag=True, help="Density of points instead of colors by column.")
+@drawing_options
+def plot(**arguments: Any) -> None:
+    """Draw a map that `embed` or `transform` wrote, or any table with columns x and y in pixels.
 
     \b
     pixelsne plot map.parquet -o map.png --color type --dark --title "Cells by type"
     """
     from pixelsne.commands.plot import run  # noqa: PLC0415
 
-    run(given)
+    run(arguments)
 
 
-OF_ANY_VIEW = {"path", "live", "port", "host", "url", "browser", "label", "quiet"}
+FINISHED_MAP_OPTIONS = {"path", "live", "port", "host", "url", "browser", "label", "quiet"}
 
 
-def refuse_fitting(context: click.Context) -> None:
-    """Options that would change nothing about a finished map."""
+def check_finished_map_options(context: click.Context) -> None:
+    """Raise UsageError for options that have no effect on a finished map."""
     for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if given and option.name not in OF_ANY_VIEW:
-            raise click.UsageError(f"{option.opts[0]} is for --live: this map is finished")
+        is_set = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if is_set and option.name not in FINISHED_MAP_OPTIONS:
+            raise click.UsageError(f"{option.opts[0]} is for --live: this map is finished; omit the option")
 
 
 @main.command()
 @click.argument("path", metavar="MAP", type=FILE_OR_FOLDER)
-@click.option("--live", is_flag=True, help="MAP is an input of `embed`: its map is computed, and shown as it forms.")
-@click.option("-o", "--output", metavar="MAP", type=FILE, help="With --live, where the finished map goes.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 = any that is free.  [default: 0]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Another address of this machine lets others in.")
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Live view of a run: MAP is an input of `embed`, whose map is computed and shown as it forms.",
+)
+@click.option("-o", "--output", metavar="MAP", type=FILE, help="Output file of the finished map, with --live.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port of the server; 0 for any free port.  [default: 0]"
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; the default accepts connections from this machine only.",
+)
 @click.option(
     "--url",
     metavar="URL",
-    help="Address of a tunnel or proxy under which the page is reached, such as https://maps.example.",
+    help="Address of a tunnel or proxy through which browsers reach the page, such as https://maps.example.",
 )
-@click.option("--browser/--no-browser", default=True, help="Open a browser, or print the address only.")
-@reading
-@fitting
-@click.option("--quiet", is_flag=True, help="Nothing but the address.")
+@click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
+@reading_options
+@fitting_options
+@click.option("--quiet", is_flag=True, help="No messages, only the address.")
 @click.pass_context
-def view(context: click.Context, /, **given: Any) -> None:
-    """Shows a map in the browser; with --live, a run as it happens.
+def view(context: click.Context, /, **arguments: Any) -> None:
+    """Show a map in the browser; with --live, a run as it happens.
 
     \b
     pixelsne view map.parquet
@@ -286,46 +325,50 @@ def view(context: click.Context, /, **given: Any) -> None:
     """
     from pixelsne.commands.view import run  # noqa: PLC0415
 
-    if not given["live"]:
-        refuse_fitting(context)
-    run(given | dict.fromkeys(("picture", "html", "model_path", "checkpoint", "resume")))
+    if not arguments["live"]:
+        check_finished_map_options(context)
+    run(arguments | dict.fromkeys(("picture", "html", "model_path", "checkpoint", "resume")))
 
 
 @main.command()
 @INPUT
 @MAP
-@reading
-@click.option("--perplexity", type=Numbers(), help="For the KL divergence.  [default: the map's own]")
+@reading_options
+@click.option("--perplexity", type=NumberList(), help="Perplexity for the KL divergence.  [default: that of the map]")
 @METRIC
 @SEED
 @JOBS
 @AS_JSON
-def score(**given: Any) -> None:
-    """Says how good a map is: neighborhood precision, k-NN accuracy (with --label) and the KL divergence.
+def score(**arguments: Any) -> None:
+    """Measure the quality of a map: neighborhood precision, k-NN accuracy (with --label) and KL divergence.
 
-    Up to 20,000 points all are compared with all, above that a sample of them.
+    Up to 20,000 points, all points are measured; above that, a sample of 10,000.
 
     \b
     pixelsne score cells.parquet map.parquet --label type
     """
     from pixelsne.commands.score import run  # noqa: PLC0415
 
-    run(given)
+    run(arguments)
 
 
 @main.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.argument("input_path", metavar="NEW", type=FILE_OR_FOLDER)
 @OUTPUT
-@reading
+@reading_options
 @click.option(
-    "--plot", "picture", metavar="FILE", type=FILE, help="Picture of new points over the map's (.png, .svg, .pdf)."
+    "--plot",
+    "picture",
+    metavar="FILE",
+    type=FILE,
+    help="Picture of the new points over those of the map (.png, .svg, .pdf).",
 )
-@drawing
+@drawing_options
 @JOBS
-@reporting
-def transform(**given: Any) -> None:
-    """Places new rows on the map of a model that `embed --model` wrote.
+@reporting_options
+def transform(**arguments: Any) -> None:
+    """Place new rows on the map of a model that `embed --model` wrote.
 
     \b
     pixelsne embed old.parquet -o old-map.parquet --model cells.pixelsne
@@ -333,4 +376,4 @@ def transform(**given: Any) -> None:
     """
     from pixelsne.commands.transform import run  # noqa: PLC0415
 
-    run(given)
+    run(arguments)

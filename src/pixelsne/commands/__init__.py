@@ -1,1 +1,1 @@
-"""What each command does, once its options are parsed: read, call, write."""
+"""The commands after their options are parsed: each reads, calls the library and writes."""

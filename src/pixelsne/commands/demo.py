@@ -1,4 +1,4 @@
-"""`pixelsne demo`: the digits that scikit-learn ships, as a map."""
+"""`pixelsne demo`: compute a map of the handwritten digits in scikit-learn."""
 
 import time
 from pathlib import Path
@@ -24,13 +24,13 @@ def run(picture: str) -> None:
     title = f"{len(values):,} handwritten digits · PixelSNE · {seconds:.1f} s"
     draw(picture, model.pixels_, RESOLUTION, labels, "", PlotStyle(title))
     page = Path(picture).with_suffix(".html")
-    made = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
-    write_page(str(page), made, "handwritten digits", "digit", PlotStyle())
+    map_ = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
+    write_page(str(page), map_, "handwritten digits", "digit", PlotStyle())
     click.echo(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
     )
     accuracy = quality.knn_accuracy(model.embedding_, labels, 10)
-    click.echo(f"10-NN accuracy {accuracy:.3f} (share of digits among their own kind)")
+    click.echo(f"10-NN accuracy {accuracy:.3f} (share of digits that their neighbors on the map classify correctly)")
     click.echo(f"neighborhood precision at 10: {quality.neighborhood_precision(values, model.embedding_, 10):.3f}")
     click.echo(f"picture: {Path(picture).resolve()}")
     click.echo(f"page:    {page.resolve()}")

@@ -1,4 +1,4 @@
-"""`pixelsne embed`: from a file to a map."""
+"""`pixelsne embed`: compute the map of a file."""
 
 import json
 import time
@@ -34,32 +34,33 @@ from pixelsne.plot import PlotStyle
 from pixelsne.settings import FEWEST_ROWS, SCALED_METRICS, settings_of, too_few
 from pixelsne.unlike_columns import describe_widths
 
-Given = dict[str, Any]
+Options = dict[str, Any]
 
-# Options that name a file to write, and what is in it.
+# Options that name an output file, and the content of that file.
 RESULTS = {"output": "map", "picture": "picture", "html": "page", "model_path": "model"}
 
-# Options that go to the estimator as they are, where they were given.
+# Options that are passed to the estimator unchanged, if they are set.
 PARAMETERS = (
     "resolution", "perplexity", "n_neighbors", "neighbors", "repulsion", "theta", "metric", "aspect",
     "early_exaggeration", "exaggeration", "learning_rate", "max_iter", "tol",
 )  # fmt: skip
 
-# --json tells how good the map is, by so many rows, which take seconds of minutes.
-ROWS_JUDGED = 1000
-COUNTS_JUDGED = (10, 30)
+# --json reports the quality of the map, measured on this many rows: seconds, where a fit takes minutes.
+QUALITY_ROWS = 1000
+QUALITY_NEIGHBORS = (10, 30)
 
-NAMES_TOLD = 6
+NAMES_SHOWN = 6
 
 
 class Clock:
-    """Seconds by what was done, beside the fit's own stages."""
+    """Measures the seconds of each step of the command."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._began = self._last = time.perf_counter()
 
     def mark(self, name: str) -> None:
+        """Record the time since the last mark as the duration of a step."""
         now = time.perf_counter()
         self.seconds[name] = now - self._last
         self._last = now
@@ -68,123 +69,124 @@ class Clock:
         return time.perf_counter() - self._began
 
 
-def run(given: Given, signals: Signals) -> int:
-    """The exit code."""
-    reporter = Reporter(given["quiet"], given["progress"])
+def run(options: Options, signals: Signals) -> int:
+    """Compute the map and write all results. Return the exit code."""
+    reporter = Reporter(options["quiet"], options["progress"])
     work: Run | None = None
     checkpoint: Checkpoint | None = None
     written: list[str] | None = None
     clock = Clock()
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
-        check_paths(given)
+        check_paths(options)
         try:
-            model = make_model(given)
-            source = read(given, model, reporter)
-            check_disk(given, model, source)
+            model = make_model(options)
+            source = read(options, model, reporter)
+            check_disk(options, model, source)
             clock.mark("read")
             work = model.start(source.values)
-            checkpoint = open_checkpoint(given, work, source, reporter)
+            checkpoint = open_checkpoint(options, work, source, reporter)
             clock.mark("checkpoint")
             follow(work, signals, checkpoint, reporter)
             model.finish(work)
             clock.mark("fit")
             written = []
-            for path in write_results(given, model, source):
+            for path in write_results(options, model, source):
                 written.append(path)
         except Stopped as stopped:
-            give_up(stopped, work, checkpoint, written, reporter)
+            report_stop(stopped, work, checkpoint, written, reporter)
             return stopped.exit_code
     clock.mark("write")
     if checkpoint is not None:
         checkpoint.remove()
-    report(given, model, source, clock, reporter)
+    report(options, model, source, clock, reporter)
     return 0
 
 
-def make_model(given: Given) -> PixelSNE:
-    chosen = {name: given[name] for name in PARAMETERS if given[name] is not None}
-    if given["scale"] in SCALES:
-        chosen["scale"] = given["scale"]
-    if given["n_pca"] is not None:
-        chosen["n_pca"] = given["n_pca"] or None  # 0: never
-    if given["init"] is not None:
-        chosen["init"] = given["init"] if given["init"] in STARTS else PixelSNE.load(given["init"])
-    fixed = {"random_state": given["seed"], "n_jobs": given["jobs"]}
-    return PixelSNE.preset(given["preset"], **chosen, **fixed) if given["preset"] else PixelSNE(**chosen, **fixed)
+def make_model(options: Options) -> PixelSNE:
+    chosen = {name: options[name] for name in PARAMETERS if options[name] is not None}
+    if options["scale"] in SCALES:
+        chosen["scale"] = options["scale"]
+    if options["n_pca"] is not None:
+        chosen["n_pca"] = options["n_pca"] or None  # 0: no PCA
+    if options["init"] is not None:
+        chosen["init"] = options["init"] if options["init"] in STARTS else PixelSNE.load(options["init"])
+    fixed = {"random_state": options["seed"], "n_jobs": options["jobs"]}
+    return PixelSNE.preset(options["preset"], **chosen, **fixed) if options["preset"] else PixelSNE(**chosen, **fixed)
 
 
-def read_options(given: Given) -> ReadOptions:
-    return ReadOptions(given["columns"], given["label"], given["header"], given["representation"])
+def read_options(options: Options) -> ReadOptions:
+    return ReadOptions(options["columns"], options["label"], options["header"], options["representation"])
 
 
-def read(given: Given, model: PixelSNE, reporter: Reporter) -> Source:
-    reporter.info(f"reading {given['input_path']}")
-    source = read_points(given["input_path"], read_options(given), room_for_a_fit(model))
+def read(options: Options, model: PixelSNE, reporter: Reporter) -> Source:
+    """Read the input, and choose the scale of the model."""
+    reporter.info(f"reading {options['input_path']}")
+    source = read_points(options["input_path"], read_options(options), memory_check(model))
     if len(source) < FEWEST_ROWS:
         raise FileError(source.path, too_few(len(source)))
-    if given.get("picture"):
-        check_colors(label_of(given, source), given["label"] or "", given["color_as"])
+    if options.get("picture"):
+        check_colors(label_of(options, source), options["label"] or "", options["color_as"])
     reporter.info(summary_of(source))
-    if given["scale"] == "auto" and not given["preset"]:
+    if options["scale"] == "auto" and not options["preset"]:
         scale_table(model, source, reporter)
     return source
 
 
 def scale_table(model: PixelSNE, source: Source, reporter: Reporter) -> None:
-    """Scale the columns of a table with names, if these are of unlike units."""
+    """Scale the columns of a table with column names, if their spreads differ widely."""
     has_names = source.columns and source.columns[0] != NUMBERED.format(0)
     if has_names and model.metric in SCALED_METRICS and (widths := describe_widths(source.values, source.columns)):
         model.set_params(scale="standard")
         reporter.info(
-            f"columns are scaled, since they deviate by very different amounts ({widths}); --scale none does not"
+            f"columns are scaled, because their standard deviations differ widely ({widths}); --scale none prevents it"
         )
 
 
 def summary_of(source: Source) -> str:
-    """Say which columns are embedded, and which are left out although they hold numbers."""
+    """Return which columns are embedded, and which numeric columns are not."""
     embedded = f"{len(source):,} rows of {source.values.shape[1]:,} numbers{names_of(source.columns)}"
     left_out = ", ".join(source.identifiers)
     return f"{embedded}; not {left_out}: identifiers (--columns embeds them)" if left_out else embedded
 
 
 def names_of(columns: Sequence[str]) -> str:
-    names = ", ".join(columns[:NAMES_TOLD]) + (", ..." if len(columns) > NAMES_TOLD else "")
+    """Return the first names, as the end of a message."""
+    names = ", ".join(columns[:NAMES_SHOWN]) + (", ..." if len(columns) > NAMES_SHOWN else "")
     return f": {names}" if names else ""
 
 
-def room_for_a_fit(model: PixelSNE) -> CheckMemory:
-    """Refuses what could be read, but not embedded: before it is read."""
-
+def memory_check(model: PixelSNE) -> CheckMemory:
+    """Return a check that raises MemoryError for a table that is too large to embed, before it is read."""
     settings = settings_of(model, init="random")
 
     def check(rows: int, columns: int, size: int) -> None:
         if rows < FEWEST_ROWS:
             return
-        with warnings.catch_warnings(action="ignore"):  # the fit itself will tell
+        with warnings.catch_warnings(action="ignore"):  # the fit warns
             work = Run(np.broadcast_to(np.float32(0), (rows, columns)), settings).workload
         check_memory(work, beside=size)
 
     return check
 
 
-def open_checkpoint(given: Given, work: Run, source: Source, reporter: Reporter) -> Checkpoint | None:
-    """Where the work is kept, and the run brought to where one was that was kept before."""
-    path = given["checkpoint"] or given["resume"]
+def open_checkpoint(options: Options, work: Run, source: Source, reporter: Reporter) -> Checkpoint | None:
+    """Return the checkpoint to write, if any, and resume the run from an existing one."""
+    path = options["checkpoint"] or options["resume"]
     if path is None:
         return None
     identity = identity_of(source.values, work.settings)
-    resumed = given["resume"] is not None and Path(given["resume"]).exists()
-    if resumed:
-        resume(given["resume"], work, identity)
-        reporter.info(f"going on from iteration {work.descent.iteration if work.descent else 0}")
-    same = resumed and file_identity(Path(path)) == file_identity(Path(given["resume"]))
-    return Checkpoint(Path(path), work, identity, given["every"], prepared_exists=same)
+    is_resumed = options["resume"] is not None and Path(options["resume"]).exists()
+    if is_resumed:
+        resume(options["resume"], work, identity)
+        reporter.info(f"resuming from iteration {work.descent.iteration if work.descent else 0}")
+    is_same = is_resumed and file_identity(Path(path)) == file_identity(Path(options["resume"]))
+    return Checkpoint(Path(path), work, identity, options["every"], prepared_exists=is_same)
 
 
 def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
-    """To the end; Stopped comes between two iterations."""
-    with signals.patiently(), ExitStack() as stack:
+    """Run to the end, or raise Stopped after an iteration."""
+    with signals.deferred(), ExitStack() as stack:
         listeners = [*([checkpoint.show] if checkpoint else []), *reporter.listeners(stack)]
         for snapshot in stack.enter_context(closing(work.snapshots())):
             for listener in listeners:
@@ -192,84 +194,90 @@ def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, reporter:
             signals.check()
 
 
-def give_up(
+def report_stop(
     stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, reporter: Reporter
 ) -> None:
-    """written: the results that are complete; None before there are any to write."""
+    """Report why the run stopped, and write a last checkpoint.
+
+    written: the output files that are complete; None before the results are written.
+    """
     if written is not None:
-        done = f"complete: {', '.join(written)}" if written else "none is half done"
-        reporter.warn(f"stopped while results were written, {done}{keep(checkpoint)}")
-    elif stopped.hurried:
+        done = f"complete: {', '.join(written)}" if written else "none is complete"
+        reporter.warn(f"stopped while results were written, {done}{write_last_checkpoint(checkpoint)}")
+    elif stopped.forced:
         reporter.warn("stopped at once, nothing written" + ("" if checkpoint is None else " since the last checkpoint"))
     elif checkpoint is None:
-        reporter.warn("stopped, nothing written; --checkpoint FILE keeps the work next time")
-    elif told := keep(checkpoint):
-        reporter.warn(f"stopped at iteration {work.descent.iteration if work and work.descent else 0}{told}")
+        reporter.warn("stopped, nothing written; pass --checkpoint FILE to be able to resume")
+    elif resume_hint := write_last_checkpoint(checkpoint):
+        reporter.warn(f"stopped at iteration {work.descent.iteration if work and work.descent else 0}{resume_hint}")
     else:
-        reporter.warn("stopped before the map began to form: there is nothing to keep yet")
+        reporter.warn("stopped before the map began to form: there is nothing to resume")
 
 
-def keep(checkpoint: Checkpoint | None) -> str:
-    """Writes a last checkpoint; how to go on from it, or why there is none, or nothing if there is nothing to keep."""
+def write_last_checkpoint(checkpoint: Checkpoint | None) -> str:
+    """Write a last checkpoint. Return how to resume from it, or why it failed, or "" if there is nothing to write."""
     try:
-        return f"; go on with --resume {checkpoint.path}" if checkpoint is not None and checkpoint.write() else ""
+        return f"; continue with --resume {checkpoint.path}" if checkpoint is not None and checkpoint.write() else ""
     except OSError as error:
         return f"; the checkpoint could not be written: {error.filename}: {error.strerror}"
 
 
-def map_of(given: Given, model: PixelSNE, source: Source) -> Map:
-    metadata = map_metadata(source, read_options(given), model.screen_, seed=given["seed"], **run_metadata(model))
+def map_of(options: Options, model: PixelSNE, source: Source) -> Map:
+    metadata = map_metadata(source, read_options(options), model.screen_, seed=options["seed"], **run_metadata(model))
     return Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
 
 
-def write_results(given: Given, model: PixelSNE, source: Source) -> Iterator[str]:
-    """One after the other; the name of each once it is complete."""
-    made = map_of(given, model, source)
-    if given["output"]:
-        write_map(given["output"], made)  # first: whatever else may fail, the work is not lost
-        yield given["output"]
-    if given["model_path"]:
-        remember_names(model, source)
-        target_of(Path(given["model_path"])).parent.mkdir(parents=True, exist_ok=True)
-        model.save(given["model_path"])
-        yield given["model_path"]
-    if given["html"]:
-        write_page(given["html"], made, source.path.name, None, PlotStyle(dark=given["dark"]))
-        yield given["html"]
-    if given["picture"]:
-        column, style = label_of(given, source), plot_style(given, label=True)
-        draw(given["picture"], model.pixels_, made.resolution, column, given["label"] or "", style)
-        yield given["picture"]
+def write_results(options: Options, model: PixelSNE, source: Source) -> Iterator[str]:
+    """Write all results; yield the path of each once it is complete."""
+    map_ = map_of(options, model, source)
+    if options["output"]:
+        write_map(options["output"], map_)  # first, so that later failures do not lose the map
+        yield options["output"]
+    if options["model_path"]:
+        store_column_names(model, source)
+        target_of(Path(options["model_path"])).parent.mkdir(parents=True, exist_ok=True)
+        model.save(options["model_path"])
+        yield options["model_path"]
+    if options["html"]:
+        write_page(options["html"], map_, source.path.name, None, PlotStyle(dark=options["dark"]))
+        yield options["html"]
+    if options["picture"]:
+        column, style = label_of(options, source), plot_style(options, label=True)
+        draw(options["picture"], model.pixels_, map_.resolution, column, options["label"] or "", style)
+        yield options["picture"]
 
 
-def label_of(given: Given, source: Source) -> Any:
-    """Its column, or None."""
+def label_of(options: Options, source: Source) -> Any:
+    """Return the column of the label, or None if there is no label."""
     return (
-        None if given["label"] is None or source.extra_columns is None else source.extra_columns.column(given["label"])
+        None
+        if options["label"] is None or source.extra_columns is None
+        else source.extra_columns.column(options["label"])
     )
 
 
-def remember_names(model: PixelSNE, source: Source) -> None:
-    """So that `transform` takes the same columns of new rows."""
+def store_column_names(model: PixelSNE, source: Source) -> None:
+    """Store the column names in the model, so that `transform` reads the same columns."""
     if len(source.columns) == model.n_features_in_:
         model.feature_names_in_ = np.array(source.columns, dtype=object)
 
 
-def report(given: Given, model: PixelSNE, source: Source, clock: Clock, reporter: Reporter) -> None:
-    paths = {name: given[option] for option, name in RESULTS.items()}
-    if not given["as_json"]:
+def report(options: Options, model: PixelSNE, source: Source, clock: Clock, reporter: Reporter) -> None:
+    """Print the result, as JSON if requested."""
+    paths = {name: options[option] for option, name in RESULTS.items()}
+    if not options["as_json"]:
         written = ", ".join(path for path in paths.values() if path)
         done = f"{model.n_iter_} iterations, KL {model.kl_divergence_:.3f}, {clock.total():.1f} s: {written}"
         is_reduced = model.n_pca_ is not None and model.n_pca_ < source.values.shape[1]
         reporter.info((f"{model.n_pca_} of {source.values.shape[1]:,} dimensions kept, " if is_reduced else "") + done)
         return
-    quality = judge(given, model, source)
+    quality = measure_quality(options, model, source)
     clock.mark("quality")
     result = {
         "pixelsne_version": __version__,
         "rows": len(source),
         "columns": int(source.values.shape[1]),
-        "seed": given["seed"],
+        "seed": options["seed"],
         **run_metadata(model),
         "quality": quality,
         "timings": {**model.timings_, **clock.seconds, "total": clock.total()},
@@ -278,11 +286,11 @@ def report(given: Given, model: PixelSNE, source: Source, clock: Clock, reporter
     click.echo(json.dumps(result))
 
 
-def judge(given: Given, model: PixelSNE, source: Source) -> dict[str, Any] | None:
-    """By a sample; `pixelsne score` takes its time. None where rows tell of affinities, not of distances."""
-    rows = sample_rows(len(source), ROWS_JUDGED, ROWS_JUDGED, given["seed"])
-    counts = tuple(k for k in COUNTS_JUDGED if k < len(source))
+def measure_quality(options: Options, model: PixelSNE, source: Source) -> dict[str, Any] | None:
+    """Return the quality of the map on a sample of rows, or None for affinities, which have no distances."""
+    rows = sample_rows(len(source), QUALITY_ROWS, QUALITY_ROWS, options["seed"])
+    counts = tuple(k for k in QUALITY_NEIGHBORS if k < len(source))
     if not counts or model.metric == "affinities":
         return None
     near = Neighborhoods.of(source.values, model.embedding_, rows, max(counts), model)
-    return scores(near, counts, label_of(given, source))
+    return scores(near, counts, label_of(options, source))

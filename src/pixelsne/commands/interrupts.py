@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: at once where nothing is lost, or after the iteration at hand where work can be kept."""
+"""Handle Ctrl-C and SIGTERM: stop at once, or after the current iteration where a checkpoint can be written."""
 
 import signal
 import threading
@@ -9,44 +9,47 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(BaseException):
-    """Somebody asked the process to end. No Exception, so that nobody takes it for an error of theirs."""
+    """Raised when a signal ends the command. A BaseException, so that `except Exception` does not catch it."""
 
-    def __init__(self, number: int, *, hurried: bool = False) -> None:
+    def __init__(self, number: int, *, forced: bool = False) -> None:
         super().__init__(number)
-        self.exit_code = 128 + number  # 130 and 143, as shells count
-        self.hurried = hurried  # in the middle of an iteration: what there is does not fit together
+        self.exit_code = 128 + number  # 130 and 143, as in shells
+        self.forced = forced  # raised during an iteration, so the state is inconsistent
 
 
 class Signals:
+    """A signal handler that raises Stopped, at once or deferred."""
+
     def __init__(self) -> None:
-        self._caught: int | None = None
-        self._patient = False
+        self._pending: int | None = None
+        self._is_deferring = False
 
     def __call__(self, number: int, _frame: object) -> None:
-        if self._patient and self._caught is None:
-            self._caught = number
+        if self._is_deferring and self._pending is None:
+            self._pending = number
         else:
-            raise Stopped(number, hurried=self._patient)
+            raise Stopped(number, forced=self._is_deferring)
 
     @contextmanager
-    def patiently(self) -> Iterator[None]:
-        """Puts a first signal off until `check`, or the end of this; a second one does not wait."""
-        self._patient = True
+    def deferred(self) -> Iterator[None]:
+        """Defer a first signal until `check` or the end of the block. A second one raises at once."""
+        self._is_deferring = True
         try:
             yield
         finally:
-            self._patient = False
+            self._is_deferring = False
         self.check()
 
     def check(self) -> None:
-        if self._caught is not None:
-            number, self._caught = self._caught, None
+        """Raise Stopped if a signal was deferred."""
+        if self._pending is not None:
+            number, self._pending = self._pending, None
             raise Stopped(number)
 
 
 @contextmanager
-def listening() -> Iterator[Signals]:
-    """Only the main thread may; elsewhere signals stay as they are."""
+def handle_signals() -> Iterator[Signals]:
+    """Install the signal handler. In threads other than the main one, which Python does not allow, do nothing."""
     signals = Signals()
     if threading.current_thread() is not threading.main_thread():
         yield signals

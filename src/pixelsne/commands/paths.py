@@ -1,4 +1,4 @@
-"""The files that `embed` reads and writes, checked before any work is done."""
+"""Check the files that `embed` reads and writes, before the run starts."""
 
 from pathlib import Path
 from typing import Any
@@ -14,67 +14,68 @@ from pixelsne.files.source import Source
 from pixelsne.files.write_embedding import WRITERS, check_output
 from pixelsne.settings import settings_of
 
-Given = dict[str, Any]
+Options = dict[str, Any]
 
 
-def check_paths(given: Given) -> None:
-    """Before any work is done."""
-    if Path(given["input_path"]).is_dir():
+def check_paths(options: Options) -> None:
+    """Raise FileError for an input or output that cannot be used."""
+    if Path(options["input_path"]).is_dir():
         raise FileError(
-            given["input_path"], "is a folder; give the name of a file, or --cluster local to take all in it"
+            options["input_path"],
+            "is a folder; give the name of a file, or add --cluster local to embed all its files",
         )
-    reads, writes = paths_read(given), paths_written(given)
+    reads, writes = paths_read(options), paths_written(options)
     check_distinct(reads, writes)
-    check_output(given["output"], (), tuple(WRITERS))
-    if given["picture"]:
-        check_output(given["picture"], (), PICTURES)
-    if given["html"]:
-        check_output(given["html"], (), PAGES)
+    check_output(options["output"], (), tuple(WRITERS))
+    if options["picture"]:
+        check_output(options["picture"], (), PICTURES)
+    if options["html"]:
+        check_output(options["html"], (), PAGES)
     for name in writes.keys() - {"-o", "--plot", "--html"}:
         check_output(writes[name], ())
-    check_checkpoint(given)
+    check_checkpoint(options)
 
 
-def paths_read(given: Given) -> dict[str, Path]:
-    """By the option that names them."""
-    reads = {"INPUT": Path(given["input_path"])}
-    if given["init"] not in {None, *STARTS}:
-        reads["--init"] = Path(given["init"])
-    kept, resumed = given["checkpoint"], given["resume"]
-    if kept and resumed and file_identity(Path(kept)) != file_identity(Path(resumed)):
+def paths_read(options: Options) -> dict[str, Path]:
+    """Return the input files by the option that names them."""
+    reads = {"INPUT": Path(options["input_path"])}
+    if options["init"] not in {None, *STARTS}:
+        reads["--init"] = Path(options["init"])
+    checkpoint, resumed = options["checkpoint"], options["resume"]
+    if checkpoint and resumed and file_identity(Path(checkpoint)) != file_identity(Path(resumed)):
         reads |= {"--resume": Path(resumed), "--resume (.prepared)": prepared_path(Path(resumed))}
     return reads
 
 
-def paths_written(given: Given) -> dict[str, Path]:
-    """By the option that names them. A run that goes on keeps writing to its checkpoint."""
-    options = {"-o": "output", "--plot": "picture", "--html": "html", "--model": "model_path"}
-    writes = {option: Path(given[name]) for option, name in options.items() if given[name]}
-    if kept := given["checkpoint"] or given["resume"]:
-        writes |= {"--checkpoint": Path(kept), "--checkpoint (.prepared)": prepared_path(Path(kept))}
+def paths_written(options: Options) -> dict[str, Path]:
+    """Return the output files by the option that names them. A resumed run also writes its checkpoint."""
+    names = {"-o": "output", "--plot": "picture", "--html": "html", "--model": "model_path"}
+    writes = {option: Path(options[name]) for option, name in names.items() if options[name]}
+    if checkpoint := options["checkpoint"] or options["resume"]:
+        writes |= {"--checkpoint": Path(checkpoint), "--checkpoint (.prepared)": prepared_path(Path(checkpoint))}
     return writes
 
 
-def check_checkpoint(given: Given) -> None:
-    """Work that was kept is not written over by accident."""
-    path, other = given["checkpoint"], given["resume"]
-    same = bool(path and other) and file_identity(Path(path)) == file_identity(Path(other))
-    if other and not Path(other).exists() and not same:
-        raise FileError(other, "no such checkpoint")
-    if path and not same and Path(path).exists():
-        raise FileError(path, f"exists: go on from it with --resume {path}, or delete it")
+def check_checkpoint(options: Options) -> None:
+    """Raise FileError if --resume does not exist, or if --checkpoint would overwrite another checkpoint."""
+    checkpoint, resumed = options["checkpoint"], options["resume"]
+    is_same = bool(checkpoint and resumed) and file_identity(Path(checkpoint)) == file_identity(Path(resumed))
+    if resumed and not Path(resumed).exists() and not is_same:
+        raise FileError(resumed, "no such checkpoint")
+    if checkpoint and not is_same and Path(checkpoint).exists():
+        raise FileError(checkpoint, f"exists: continue from it with --resume {checkpoint}, or delete it")
 
 
-def check_disk(given: Given, model: PixelSNE, source: Source) -> None:
-    """Whether there is room for what will be written, by the least that each file takes."""
+def check_disk(options: Options, model: PixelSNE, source: Source) -> None:
+    """Raise FileError if the disk lacks space for the outputs, by a lower bound on the size of each."""
     rows, columns = source.values.shape
     settings = settings_of(model, init="random")
     fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or columns
     points = 4 * rows * min(columns, fewest)
-    least = {
+    lower_bounds = {
         "-o": 8 * rows,
         "--model": 8 * rows + points,
         "--checkpoint": 32 * rows,
         "--checkpoint (.prepared)": points,
     }
-    check_room_on_disk({path: least.get(name, 0) for name, path in paths_written(given).items()})
+    check_room_on_disk({path: lower_bounds.get(name, 0) for name, path in paths_written(options).items()})

@@ -1,4 +1,4 @@
-"""`pixelsne plot`: from a map to a picture."""
+"""`pixelsne plot`: draw a map."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
 
 
-def plot_style(given: dict[str, Any], *, label: bool) -> PlotStyle:
-    """A label names classes, whatever it looks like; dates remain a scale."""
-    color_as: ColorAs = given["color_as"] if given["color_as"] != "auto" or not label else "label"
-    return PlotStyle(given["title"], given["dark"], given["magnify"], given["point_size"], color_as)
+def plot_style(options: dict[str, Any], *, label: bool) -> PlotStyle:
+    """Return the style of a picture. A label is colored by class, even if it is numeric; dates stay continuous."""
+    color_as: ColorAs = options["color_as"] if options["color_as"] != "auto" or not label else "label"
+    return PlotStyle(options["title"], options["dark"], options["magnify"], options["point_size"], color_as)
 
 
 def draw(
@@ -32,46 +32,49 @@ def draw(
     style: PlotStyle,
     behind: Pixels | None = None,
 ) -> None:
+    """Write a picture of a map. behind: pixels to draw in gray below the points."""
     with create_file(Path(path)) as file:
         kind = Path(path).suffix.lower().removeprefix(".")
         save_picture(file, pixels, resolution, column, name=name, style=style, kind=kind, behind=behind)
 
 
-def write_page(path: str, one: Map, title: str, color: str | None, style: PlotStyle) -> None:
-    """The page that `view` serves, in one file."""
-    from pixelsne.viewer.export import standalone  # noqa: PLC0415 - not for those who draw
+def write_page(path: str, map_: Map, title: str, color: str | None, style: PlotStyle) -> None:
+    """Write the page that `view` serves to one file."""
+    from pixelsne.viewer.export import standalone  # noqa: PLC0415 - pictures do not need it
     from pixelsne.viewer.layout import page_of  # noqa: PLC0415
 
     with create_file(Path(path)) as file:
-        file.write(standalone(page_of(one, title, color, dark=style.dark)).encode())
+        file.write(standalone(page_of(map_, title, color, dark=style.dark)).encode())
 
 
-def columns_in(one: Map) -> list[str]:
-    return [] if one.extra_columns is None else list(one.extra_columns.column_names)
+def columns_in(map_: Map) -> list[str]:
+    return [] if map_.extra_columns is None else list(map_.extra_columns.column_names)
 
 
-def asked_column(one: Map, name: str | None) -> str | None:
-    """Return the column of the input that is meant, also by its name in the map's file: `input_y` for `y`."""
-    return input_name(name, POSITION_COLUMNS) if name is not None and name not in columns_in(one) else name
+def requested_column(map_: Map, name: str | None) -> str | None:
+    """Return the input's name of a requested column, which may be its name in the map file: `input_y` for `y`."""
+    return input_name(name, POSITION_COLUMNS) if name is not None and name not in columns_in(map_) else name
 
 
-def run(given: dict[str, Any]) -> None:
-    path = Path(given["map_path"])
-    check_output(given["output"], (path,), PICTURES + PAGES)
-    one = read_map(path)
-    label = one.metadata.get("label")
-    known = columns_in(one)
-    color = asked_column(one, given["color"]) or (None if given["density"] else label)
+def run(options: dict[str, Any]) -> None:
+    path = Path(options["map_path"])
+    check_output(options["output"], (path,), PICTURES + PAGES)
+    map_ = read_map(path)
+    label = map_.metadata.get("label")
+    known = columns_in(map_)
+    color = requested_column(map_, options["color"]) or (None if options["density"] else label)
     if color is not None and color not in known:
         raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
-    if Path(given["output"]).suffix.lower() in PAGES:
+    if Path(options["output"]).suffix.lower() in PAGES:
         write_page(
-            given["output"],
-            one,
-            given["title"] or path.name,
-            color if given["color"] else None,
-            PlotStyle(dark=given["dark"]),
+            options["output"],
+            map_,
+            options["title"] or path.name,
+            color if options["color"] else None,
+            PlotStyle(dark=options["dark"]),
         )
         return
-    column = None if color is None else one.extra_columns.column(color)
-    draw(given["output"], one.pixels, one.resolution, column, color or "", plot_style(given, label=color == label))
+    column = None if color is None else map_.extra_columns.column(color)
+    draw(
+        options["output"], map_.pixels, map_.resolution, column, color or "", plot_style(options, label=color == label)
+    )

@@ -1,4 +1,4 @@
-"""Messages, warnings and progress on stderr. Results go to stdout and files."""
+"""Print messages, warnings and progress on stderr. Results go to stdout and files."""
 
 import sys
 import warnings
@@ -12,24 +12,27 @@ import click
 
 @dataclass(frozen=True)
 class Reporter:
+    """Prints what a command does, as --quiet and --progress ask."""
+
     quiet: bool = False
-    progress: bool = False  # also if stderr is no terminal
+    progress: bool = False  # even if stderr is not a terminal
 
     @property
     def is_verbose(self) -> bool:
         return not self.quiet and (self.progress or sys.stderr.isatty())
 
     def info(self, message: str) -> None:
-        """Print a message for people at a terminal."""
+        """Print a message if stderr is a terminal or --progress is set."""
         if self.is_verbose:
             click.echo(message, err=True)
 
     def warn(self, message: str) -> None:
-        """Print a message unless --quiet is given."""
+        """Print a message unless --quiet is set."""
         if not self.quiet:
             click.echo(f"pixelsne: {message}", err=True)
 
     def listeners(self, stack: ExitStack) -> list[Callable[[Any], object]]:
+        """Return the functions to call with each snapshot: the progress bar, or none."""
         if not self.is_verbose:
             return []
         from pixelsne.progress import progress  # noqa: PLC0415 - rich is slow to import
@@ -37,7 +40,7 @@ class Reporter:
         return [stack.enter_context(progress()).show]
 
     def warnings_as_lines(self, stack: ExitStack) -> None:
-        """Print warnings as one line, without the place in the code that raised them."""
+        """Print each warning as one line, without its location in the code."""
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *_, **__: self.warn(f"warning: {message}")

@@ -1,4 +1,4 @@
-"""`pixelsne score`: how good a map is."""
+"""`pixelsne score`: measure the quality of a map."""
 
 import json
 from contextlib import ExitStack
@@ -22,90 +22,96 @@ from pixelsne.watched import finish
 
 COUNTS = (1, 3, 5, 10, 20, 30)
 EXACT_UP_TO = 20_000
-ROWS_SAMPLED = 10_000  # above
+ROWS_SAMPLED = 10_000  # of larger inputs
 
-# Of a map's settings, those that tell what its affinities were.
-OF_AFFINITIES = ("perplexity", "n_neighbors", "neighbors", "metric", "scale", "n_pca", "duplicates", "random_state")
+# The settings of a map that determine its affinities.
+AFFINITY_SETTINGS = ("perplexity", "n_neighbors", "neighbors", "metric", "scale", "n_pca", "duplicates", "random_state")
 
-Given = dict[str, Any]
+Options = dict[str, Any]
 
 
 def scores(near: Neighborhoods, counts: tuple[int, ...], labels: Any) -> dict[str, Any]:
-    """Every measure for every k. labels: an array or a column of a table, or None."""
-    whole = len(near.rows) == near.n
+    """Return every measure for every k. labels: an array or a column of a table, or None."""
+    is_complete = len(near.rows) == near.n
     classes = None if labels is None else encode(labels)[1]
-    told: dict[str, Any] = {"sampled_rows": None if whole else len(near.rows), "k": list(counts)}
+    result: dict[str, Any] = {"sampled_rows": None if is_complete else len(near.rows), "k": list(counts)}
     for name, measure in MEASURES.items():
         values = [measure.of(near, k, classes) for k in counts]
-        told[name] = None if None in values else values
+        result[name] = None if None in values else values
     if classes is not None and (classes < 0).any():
-        told["rows_without_label"] = int((classes[near.rows] < 0).sum())
-    return told
+        result["rows_without_label"] = int((classes[near.rows] < 0).sum())
+    return result
 
 
-def run(given: Given) -> None:
+def run(options: Options) -> None:
     reporter = Reporter()
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
-        result = judge_map(given, reporter)
-    click.echo(json.dumps(result) if given["as_json"] else as_text(result))
+        result = score_map(options, reporter)
+    click.echo(json.dumps(result) if options["as_json"] else as_text(result))
 
 
-def judge_map(given: Given, reporter: Reporter) -> dict[str, Any]:
-    one = read_map(given["map_path"])
-    source = read_file_or_parts(given["input_path"], read_options(given, one))
-    if len(source) != len(one.placed):
-        raise FileError(given["map_path"], f"has {len(one.placed):,} points, {source.path} {len(source):,} rows")
-    model = model_of(given, one)
-    rows = sample_rows(len(source), EXACT_UP_TO, ROWS_SAMPLED, given["seed"])
+def score_map(options: Options, reporter: Reporter) -> dict[str, Any]:
+    map_ = read_map(options["map_path"])
+    source = read_file_or_parts(options["input_path"], read_options(options, map_))
+    if len(source) != len(map_.placed):
+        raise FileError(
+            options["map_path"],
+            f"has {len(map_.placed):,} points, but {source.path} has {len(source):,} rows; pass the input of this map",
+        )
+    model = model_of(options, map_)
+    rows = sample_rows(len(source), EXACT_UP_TO, ROWS_SAMPLED, options["seed"])
     counts = tuple(k for k in COUNTS if k < len(source))
     if not counts:
-        raise FileError(source.path, "has one row, which has no neighbors")
+        raise FileError(source.path, "has only one row; neighbors need at least two")
     reporter.info(f"neighbors of {len(rows):,} rows among {len(source):,}")
     labels = (
-        None if given["label"] is None or source.extra_columns is None else source.extra_columns.column(given["label"])
+        None
+        if options["label"] is None or source.extra_columns is None
+        else source.extra_columns.column(options["label"])
     )
-    scored = scores(Neighborhoods.of(source.values, one.placed, rows, max(counts), model), counts, labels)
+    scored = scores(Neighborhoods.of(source.values, map_.placed, rows, max(counts), model), counts, labels)
     return {
         "pixelsne_version": __version__,
         "rows": len(source),
         **scored,
-        "kl_divergence": divergence(source, one, model),
+        "kl_divergence": divergence(source, map_, model),
     }
 
 
-def read_options(given: Given, one: Map) -> ReadOptions:
-    """What was embedded, if the map tells and the user does not."""
-    told = one.metadata
-    is_table = bool(told.get("columns")) and not told.get("rep")
-    columns = given["columns"] or (tuple(told["columns"]) if is_table else None)
-    return ReadOptions(columns, given["label"], given["header"], given["representation"] or told.get("rep"))
+def read_options(options: Options, map_: Map) -> ReadOptions:
+    """Return the user's options, and for those that are not set, the ones in the metadata of the map."""
+    metadata = map_.metadata
+    is_table = bool(metadata.get("columns")) and not metadata.get("rep")
+    columns = options["columns"] or (tuple(metadata["columns"]) if is_table else None)
+    return ReadOptions(columns, options["label"], options["header"], options["representation"] or metadata.get("rep"))
 
 
-def model_of(given: Given, one: Map) -> PixelSNE:
-    """With the settings that made the map, and those the user wants instead."""
-    told = one.metadata.get("settings", {})
-    settings = {name: told[name] for name in OF_AFFINITIES if name in told}
-    settings |= {name: given[name] for name in ("perplexity", "metric") if given[name] is not None}
+def model_of(options: Options, map_: Map) -> PixelSNE:
+    """Return a model with the settings of the map, except those that the user overrides."""
+    stored = map_.metadata.get("settings", {})
+    settings = {name: stored[name] for name in AFFINITY_SETTINGS if name in stored}
+    settings |= {name: options[name] for name in ("perplexity", "metric") if options[name] is not None}
     if settings.get("metric", "euclidean") not in SCALED_METRICS:
         settings.pop("scale", None)
     if settings.get("metric") == "affinities":
-        raise ValueError("a map of affinities cannot be scored: its rows tell of no distances")
-    return PixelSNE(**settings, n_jobs=given["jobs"])
+        raise ValueError("a map of affinities cannot be scored: affinities have no distances between rows")
+    return PixelSNE(**settings, n_jobs=options["jobs"])
 
 
-def divergence(source: Source, one: Map, model: PixelSNE) -> float | None:
-    """None for maps that do not tell how large a pixel is in embedding units."""
-    units = one.metadata.get("unit_per_pixel")
+def divergence(source: Source, map_: Map, model: PixelSNE) -> float | None:
+    """Return the KL divergence, or None if the map does not store the size of a pixel in embedding units."""
+    units = map_.metadata.get("unit_per_pixel")
     if not isinstance(units, list):
         return None
     if len(source) <= EXACT_UP_TO:
         model.set_params(neighbors="exact")
     prepared = finish(model.start(source.values).prepare())
-    return prepared.kl_divergence((one.placed * np.array(units)).astype(np.float32), settings_of(model, init="random"))
+    return prepared.kl_divergence((map_.placed * np.array(units)).astype(np.float32), settings_of(model, init="random"))
 
 
 def as_text(result: dict[str, Any]) -> str:
+    """Return the result as a table."""
     sampled = result["sampled_rows"]
     note = f", {sampled:,} of them sampled and compared with all" if sampled else ", all compared with all"
     lines = [f"{result['rows']:,} points{note}", "k" + " " * 23 + "".join(f"{k:>8}" for k in result["k"])]
@@ -113,6 +119,6 @@ def as_text(result: dict[str, Any]) -> str:
         if result[name] is not None:
             lines.append(f"{measure.title:<24}" + "".join(f"{value:>8.3f}" for value in result[name]))
     known = result["kl_divergence"] is not None
-    unknown = "unknown: the file does not tell the map's units (parquet, npz and h5ad by pixelsne do)"
+    unknown = "unknown: the file does not store the units of the map (parquet, npz and h5ad by pixelsne do)"
     lines.append(f"{'KL divergence':<24}" + (f"{result['kl_divergence']:>8.3f}" if known else unknown))
     return "\n".join(lines)

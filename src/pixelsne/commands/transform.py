@@ -1,4 +1,4 @@
-"""`pixelsne transform`: new rows on the map of a saved model."""
+"""`pixelsne transform`: place new rows on the map of a saved model."""
 
 import json
 import time
@@ -20,43 +20,45 @@ from pixelsne.files.source import ReadOptions
 from pixelsne.files.write_embedding import WRITERS, Map, check_output, map_metadata, write_map
 
 
-def run(given: dict[str, Any]) -> None:
+def run(options: dict[str, Any]) -> None:
     started = time.perf_counter()
-    reporter = Reporter(given["quiet"], given["progress"])
-    inputs = (Path(given["input_path"]), Path(given["model_path"]))
-    check_output(given["output"], inputs, tuple(WRITERS))
-    if given["picture"]:
-        check_output(given["picture"], inputs, PICTURES)
-    model = PixelSNE.load(given["model_path"]).set_params(n_jobs=given["jobs"])
-    wanted = read_options(given, model)
-    source = read_file_or_parts(given["input_path"], wanted)
+    reporter = Reporter(options["quiet"], options["progress"])
+    inputs = (Path(options["input_path"]), Path(options["model_path"]))
+    check_output(options["output"], inputs, tuple(WRITERS))
+    if options["picture"]:
+        check_output(options["picture"], inputs, PICTURES)
+    model = PixelSNE.load(options["model_path"]).set_params(n_jobs=options["jobs"])
+    reading = read_options(options, model)
+    source = read_file_or_parts(options["input_path"], reading)
     if source.values.shape[1] != model.n_features_in_:
         raise FileError(
             source.path,
-            f"gives {source.values.shape[1]} numbers a row, the model was made of {model.n_features_in_}; "
-            "choose the same ones with --columns",
+            f"has {source.values.shape[1]} numbers per row, but the model was fitted to {model.n_features_in_}; "
+            "choose the same columns with --columns",
         )
-    label = label_of(given, source)
-    check_colors(label, given["label"] or "", given["color_as"])
+    label = label_of(options, source)
+    check_colors(label, options["label"] or "", options["color_as"])
     reporter.info(f"placing {len(source):,} rows on a map of {len(model.positions_):,}")
     placed = model.transform(source.values)
     settings = serializable_parameters(model, {})
-    metadata = map_metadata(source, wanted, model.screen_, model=Path(given["model_path"]).name, settings=settings)
-    made = Map(placed, model.screen_.resolution, source.extra_columns, metadata, source.path)
-    write_map(given["output"], made)
-    if given["picture"]:
-        style = plot_style(given, label=True)
-        draw(given["picture"], made.pixels, made.resolution, label, given["label"] or "", style, behind=model.pixels_)
+    metadata = map_metadata(source, reading, model.screen_, model=Path(options["model_path"]).name, settings=settings)
+    map_ = Map(placed, model.screen_.resolution, source.extra_columns, metadata, source.path)
+    write_map(options["output"], map_)
+    if options["picture"]:
+        style = plot_style(options, label=True)
+        draw(
+            options["picture"], map_.pixels, map_.resolution, label, options["label"] or "", style, behind=model.pixels_
+        )
     seconds = time.perf_counter() - started
-    if given["as_json"]:
+    if options["as_json"]:
         result = {"pixelsne_version": __version__, "rows": len(source), "timings": {"total": seconds}}
-        click.echo(json.dumps(result | {"paths": {"map": given["output"], "picture": given["picture"]}}))
-    written = ", ".join(path for path in (given["output"], given["picture"]) if path)
+        click.echo(json.dumps(result | {"paths": {"map": options["output"], "picture": options["picture"]}}))
+    written = ", ".join(path for path in (options["output"], options["picture"]) if path)
     reporter.info(f"{len(source):,} rows placed, {seconds:.1f} s: {written}")
 
 
-def read_options(given: dict[str, Any], model: PixelSNE) -> ReadOptions:
-    """The columns that the model was made of, where these have names."""
-    names = model.__dict__.pop("feature_names_in_", None)  # what is read below is an array without
-    columns = given["columns"] or (None if names is None else tuple(names))
-    return ReadOptions(columns, given["label"], given["header"], given["representation"])
+def read_options(options: dict[str, Any], model: PixelSNE) -> ReadOptions:
+    """Return the user's options, with the columns that the model was fitted to as default."""
+    names = model.__dict__.pop("feature_names_in_", None)  # the values to transform are an array without names
+    columns = options["columns"] or (None if names is None else tuple(names))
+    return ReadOptions(columns, options["label"], options["header"], options["representation"])

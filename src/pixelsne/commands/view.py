@@ -1,4 +1,4 @@
-"""`pixelsne view`: a map in the browser, finished or on its way."""
+"""`pixelsne view`: show a finished map, or a run in progress, in the browser."""
 
 import threading
 from contextlib import ExitStack
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pixelsne.commands.embed import Given, make_model, read, write_results
+from pixelsne.commands.embed import Options, make_model, read, write_results
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.paths import check_paths
-from pixelsne.commands.plot import asked_column
+from pixelsne.commands.plot import requested_column
 from pixelsne.commands.reporter import Reporter
 from pixelsne.files.read_map import read_map
 from pixelsne.settings import settings_of
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pixelsne.viewer.server import Server
 
 
-def run(given: Given) -> None:
-    reporter = Reporter(given["quiet"], progress=True)
+def run(options: Options) -> None:
+    reporter = Reporter(options["quiet"], progress=True)
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
-        server = live_server(given, reporter) if given["live"] else finished_server(given)
+        server = live_server(options, reporter) if options["live"] else finished_server(options)
         stack.callback(server.close)
         server.start()
         try:
@@ -35,60 +35,66 @@ def run(given: Given) -> None:
                 server.live.start()
             click.echo(server.address)
             reporter.info("open this address in a browser on this machine; Ctrl-C ends")
-            if given["browser"]:
+            if options["browser"]:
                 open_page(server.address)
             threading.Event().wait()
         except Stopped:
-            reporter.info(end_live_run(given, server.live))
+            reporter.info(end_live_run(options, server.live))
             raise
 
 
-def end_live_run(given: Given, live: LiveRun | None) -> str:
-    """Stop the run, keeping its map so far; return what to say about it."""
+def end_live_run(options: Options, live: LiveRun | None) -> str:
+    """Stop the run and finish its map as it is. Return a message about it."""
     if live is None or live.status()["state"] not in {"running", "paused"}:
         return "closed"
     if not live.end():
-        failed = live.status()["state"] == "failed"  # which has been said
+        failed = live.status()["state"] == "failed"  # already reported
         return "closed" if failed else "stopped before the map began to form, nothing written"
     stopped = f"stopped at iteration {live.status()['iteration']}"
-    return stopped if given["output"] else f"{stopped}, nothing written; -o MAP keeps the map next time"
+    return stopped if options["output"] else f"{stopped}, nothing written; pass -o MAP to write the map"
 
 
-def finished_server(given: Given) -> "Server":
-    one = read_map(given["path"])
-    page = page_of(one, Path(given["path"]).name, asked_column(one, given["label"]))
-    return serve(given, page, None, lambda: one)
+def finished_server(options: Options) -> "Server":
+    map_ = read_map(options["path"])
+    page = page_of(map_, Path(options["path"]).name, requested_column(map_, options["label"]))
+    return serve(options, page, None, lambda: map_)
 
 
-def serve(given: Given, page: Page, live: LiveRun | None, current: Any) -> "Server":
-    """With one port, one key: a page that was open before finds its server again."""
-    keys = Secrets.kept(given["port"]) if given["port"] else Secrets()
+def serve(options: Options, page: Page, live: LiveRun | None, current: Any) -> "Server":
+    """Return the server. With a fixed --port, its key is kept too, so that an open page can reconnect."""
+    keys = Secrets.kept(options["port"]) if options["port"] else Secrets()
     return make_server(
-        page, live, lambda rows, kind: written(current(), rows, kind), given["host"], given["port"], keys, given["url"]
+        page,
+        live,
+        lambda rows, kind: written(current(), rows, kind),
+        options["host"],
+        options["port"],
+        keys,
+        options["url"],
     )
 
 
-def live_server(given: Given, reporter: Reporter) -> "Server":
-    given = given | {"input_path": given["path"], "output": given["output"] or ""}
-    if given["output"]:
-        check_paths(given)
-    model = make_model(given)
-    source = read(given, model, reporter)
+def live_server(options: Options, reporter: Reporter) -> "Server":
+    options = options | {"input_path": options["path"], "output": options["output"] or ""}
+    if options["output"]:
+        check_paths(options)
+    model = make_model(options)
+    source = read(options, model, reporter)
     settings = settings_of(model, init="random")
-    columns = columns_of(source.extra_columns, {given["label"]})
-    color = chosen_color(columns, None, given["label"])
-    page = Page(Path(given["path"]).name, settings.resolution, len(source), columns, b"", color)
+    columns = columns_of(source.extra_columns, {options["label"]})
+    color = chosen_color(columns, None, options["label"])
+    page = Page(Path(options["path"]).name, settings.resolution, len(source), columns, b"", color)
 
     def finish() -> str:
-        if given["output"]:
-            list(write_results(given, model, source))
-            reporter.info(f"the map is in {given['output']}")
+        if options["output"]:
+            list(write_results(options, model, source))
+            reporter.info(f"the map is in {options['output']}")
         return str(model.stopped_by_)
 
     live = LiveRun(
         snapshots_of(model, source.values),
         settings.max_iter,
         finish,
-        lambda words: reporter.warn(f"the run failed: {words}"),
+        lambda message: reporter.warn(f"the run failed: {message}"),
     )
-    return serve(given, page, live, lambda: current_map(model, live, settings.resolution, source.extra_columns))
+    return serve(options, page, live, lambda: current_map(model, live, settings.resolution, source.extra_columns))
