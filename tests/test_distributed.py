@@ -196,7 +196,7 @@ def test_a_folder_of_another_run_is_refused(whole_client, points, tmp_path):
     with pytest.raises(FileError, match="perplexity"):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS | {"perplexity": 9}), checkpoint=tmp_path)
     other = da.from_array(points[0] + 1, chunks=(700, -1))
-    with pytest.raises(FileError, match="other numbers"):
+    with pytest.raises(FileError, match="other values"):
         embed(other, whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
 
 
@@ -323,7 +323,7 @@ def test_from_the_command_line(points, tmp_path):
     assert drawn.exit_code == 0, drawn.output
     again = CliRunner().invoke(main, [*command, *options])
     assert again.exit_code == 1
-    assert "map: exists; a map of many files goes into a new folder" in again.output
+    assert "map: exists; with --cluster, the output must be a new folder" in again.output
 
 
 def test_files_with_other_columns_are_told(whole_client, points, tmp_path):
