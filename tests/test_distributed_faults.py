@@ -112,7 +112,7 @@ def test_without_a_cluster_a_folder_is_refused(source, output, tmp_path, monkeyp
     Path("points").mkdir()
     finished = CliRunner().invoke(main, ["embed", source, "-o", output])
     assert finished.exit_code == 1
-    remedy = ", or --cluster local to take all in it" if source == "points" else ""
+    remedy = ", or add --cluster local to embed all its files" if source == "points" else ""
     assert finished.stderr == f"pixelsne: points: is a folder; give the name of a file{remedy}\n"
 
 
