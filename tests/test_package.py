@@ -7,6 +7,7 @@ import importlib.metadata
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,10 @@ def test_no_function_is_long():
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     longest[path.name, node.name] = node.end_lineno - node.lineno + 1
     assert not {name: lines for name, lines in longest.items() if lines > 60}
+
+
+def test_the_page_needs_no_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {text.partition(">=")[0] for text in project["dependencies"]}
+    assert needed >= {"starlette", "uvicorn", "websockets"}
+    assert project["optional-dependencies"]["viewer"] == []
