@@ -68,7 +68,7 @@ def run(cell: Cell) -> Result:
     seconds = model.timings_
     affinities = seconds["neighbors"] + seconds["affinities"]
     memory = peak_memory()
-    file = map_file(cell, data.metadata["fingerprint"])
+    file = map_file(cell, data.about["fingerprint"])
     file.parent.mkdir(parents=True, exist_ok=True)
     np.savez(file, placed=model.embedding_, positions=model.positions_)
     return {
@@ -115,7 +115,7 @@ def near(values: Any, rows: Any, k: int) -> Any:
 
 def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:
     """Among the 50 dimensions; kept, since every method is judged by the same ones."""
-    kept = home(cell.data) / f"neighbors-{data.metadata['fingerprint']}-{len(data.points)}-{cell.subset}-{k}.npy"
+    kept = home(cell.data) / f"neighbors-{data.about['fingerprint']}-{len(data.points)}-{cell.subset}-{k}.npy"
     if not kept.exists():
         np.save(kept, near(data.points, rows, k))
     return np.load(kept)

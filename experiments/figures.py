@@ -135,7 +135,7 @@ def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
     with np.load(file) as arrays:
         placed = arrays["placed"] * (side / cell.resolution)
     pixels = np.clip(placed.astype(np.int64), 0, side - 1)
-    coloring = color_categories(np.array(data.metadata["names"])[data.labels])
+    coloring = color_categories(np.array(data.about["names"])[data.labels])
     return Canvas(pixels, (side, side), PlotStyle()).paint(coloring.colors), placed, coloring
 
 

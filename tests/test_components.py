@@ -135,4 +135,4 @@ def test_commands_tell_what_was_kept(random, tmp_path):
         assert read_map(target).metadata["n_pca"] == told[given]
     assert told == {"auto": 70, "50": 50, "0": 70}
     refused = run("embed", points, "-o", target, "--pca", "most", expect=2)
-    assert "neither auto nor a whole number" in refused.output
+    assert "neither auto nor an integer" in refused.output
