@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.maps import Map
 from pixelsne.viewer import written
 from pixelsne.viewer.layout import page_of
 from pixelsne.viewer.server import Server

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from pixelsne import PixelSNE, quality
 from pixelsne.cli import main
 from pixelsne.distributed.files import write_part
+from pixelsne.files.maps import map_metadata
 from pixelsne.files.model import serializable_parameters
 from pixelsne.files.read_map import read_map
 from pixelsne.files.source import ReadOptions, Source
-from pixelsne.files.write_embedding import map_metadata
 from pixelsne.screen import Screen
 
 SCREEN = Screen((0.0, 0.0), (0.25, 0.5), (64, 64))

@@ -11,7 +11,8 @@ import pytest
 from command_line import run
 from pixelsne.coloring import choose_coloring
 from pixelsne.dates import DAY, as_dates, date_ticks
-from pixelsne.files.write_embedding import Map, write_map
+from pixelsne.files.maps import Map
+from pixelsne.files.write_map import write_map
 from pixelsne.plot import PlotStyle, save_picture
 from pixelsne.viewer.layout import column_of, page_of
 

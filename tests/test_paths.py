@@ -248,7 +248,7 @@ def nested(depth):
 
 def test_any_error_of_a_reader_names_the_file(monkeypatch):
     np.save("values.npy", np.eye(3))
-    monkeypatch.setattr("pixelsne.files.read_arrays.matrix_source", lambda *_: 1 / 0)
+    monkeypatch.setattr("pixelsne.files.numpy_format.matrix_source", lambda *_: 1 / 0)
     with pytest.raises(FileError, match=r"values\.npy: cannot be read: division by zero"):
         read_points("values.npy")
 

@@ -193,7 +193,7 @@ def test_objects_in_an_npy_are_not_unpickled(tmp_path):
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.files.read_arrays.available", lambda: 1e6)
+    monkeypatch.setattr("pixelsne.files.numpy_format.available", lambda: 1e6)
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         content = io.BytesIO()
         np.save(content, np.zeros((1000, 6000)))

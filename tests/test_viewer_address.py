@@ -9,7 +9,7 @@ import pytest
 
 from browser import Watched
 from fruit_page import CENTERS, camera_of, place_of, saved, serve, settle
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.maps import Map
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import Watched
 from fruit_page import CENTERS, camera_of, drag_around, place_of, serve, until
 from pixelsne import viewer
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.maps import Map
 from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
 

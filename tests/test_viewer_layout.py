@@ -19,8 +19,8 @@ from click.testing import CliRunner
 from pixelsne import PixelSNE, viewer
 from pixelsne.cli import main
 from pixelsne.descent_loop import Snapshot
+from pixelsne.files.maps import Map
 from pixelsne.files.read_map import read_map
-from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen
 from pixelsne.viewer.layout import (
     STEPS,

@@ -10,7 +10,7 @@ import pytest
 from browser import Watched
 from fruit_page import CENTERS, camera_of, drag_around, place_of, rows_within, serve, settle
 from pixelsne import viewer
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.maps import Map
 from pixelsne.viewer.layout import Page, as_steps
 from pixelsne.viewer.live_run import LiveRun
 

@@ -6,7 +6,7 @@ import pytest
 
 from browser import Watched
 from fruit_page import serve, until
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.maps import Map
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 

@@ -6,7 +6,7 @@ import pytest
 
 from browser import Watched
 from fruit_page import CENTERS, drag_around, serve, until
-from pixelsne.files.write_embedding import Map
+from pixelsne.files.maps import Map
 from pixelsne.viewer.files import static_files
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)

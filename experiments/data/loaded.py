@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 from pixelsne.files.errors import FileError
-from pixelsne.files.read_arrays import member_of, read_member
+from pixelsne.files.numpy_format import member_of, read_member
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from pixelsne.files.hdf5_child import OBSM_KEY
+from pixelsne.files.maps import METADATA_KEY, Map, flip_y
 from pixelsne.files.model import run_metadata
-from pixelsne.files.write_embedding import METADATA_KEY, OBSM_KEY, Map, flip_y
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE

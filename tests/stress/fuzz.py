@@ -31,7 +31,7 @@ def fuzz(kind, arguments):
     from hdf5_forks import forked_readers  # noqa: PLC0415
     from mutations import damaged, try_content  # noqa: PLC0415
 
-    for module in ("read_arrays", "read_arrow", "read_csv", "read_h5ad"):
+    for module in ("arrow_format", "csv_format", "h5ad_format", "numpy_format"):
         import_module(f"pixelsne.files.{module}")
     for function in gc.get_objects():  # hooks into imports miss a package that is installed in editable form
         if isinstance(function, FunctionType) and str(function.__module__).startswith("pixelsne."):

@@ -9,7 +9,8 @@ from sklearn.datasets import load_digits
 
 from pixelsne import PixelSNE, quality
 from pixelsne.commands.plot import draw, write_page
-from pixelsne.files.write_embedding import Map, check_output
+from pixelsne.files.maps import Map
+from pixelsne.files.write_map import check_output
 from pixelsne.plot import PlotStyle
 
 RESOLUTION = (1024, 768)

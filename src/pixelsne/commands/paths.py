@@ -9,9 +9,10 @@ from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import prepared_path
 from pixelsne.files.errors import FileError
+from pixelsne.files.formats import WRITABLE
 from pixelsne.files.paths import check_distinct, check_room_on_disk, file_identity
 from pixelsne.files.source import Source
-from pixelsne.files.write_embedding import WRITERS, check_output
+from pixelsne.files.write_map import check_output
 from pixelsne.settings import settings_of
 
 Options = dict[str, Any]
@@ -26,7 +27,7 @@ def check_paths(options: Options) -> None:
         )
     reads, writes = paths_read(options), paths_written(options)
     check_distinct(reads, writes)
-    check_output(options["output"], (), tuple(WRITERS))
+    check_output(options["output"], (), tuple(WRITABLE))
     if options["picture"]:
         check_output(options["picture"], (), PICTURES)
     if options["html"]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from pixelsne.arrays import Pixels
 from pixelsne.files.column_names import input_name
 from pixelsne.files.errors import FileError
+from pixelsne.files.maps import POSITION_COLUMNS, Map
 from pixelsne.files.read_map import read_map
-from pixelsne.files.write_embedding import POSITION_COLUMNS, Map, check_output, create_file
+from pixelsne.files.write_map import check_output, create_file
 from pixelsne.plot import PlotStyle, save_picture
 
 if TYPE_CHECKING:

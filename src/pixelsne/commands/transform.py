@@ -14,17 +14,19 @@ from pixelsne.commands.plot import PICTURES, draw, plot_style
 from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
+from pixelsne.files.formats import WRITABLE
+from pixelsne.files.maps import Map, map_metadata
 from pixelsne.files.model import serializable_parameters
 from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import ReadOptions
-from pixelsne.files.write_embedding import WRITERS, Map, check_output, map_metadata, write_map
+from pixelsne.files.write_map import check_output, write_map
 
 
 def run(options: dict[str, Any]) -> None:
     started = time.perf_counter()
     reporter = Reporter(options["quiet"], options["progress"])
     inputs = (Path(options["input_path"]), Path(options["model_path"]))
-    check_output(options["output"], inputs, tuple(WRITERS))
+    check_output(options["output"], inputs, tuple(WRITABLE))
     if options["picture"]:
         check_output(options["picture"], inputs, PICTURES)
     model = PixelSNE.load(options["model_path"]).set_params(n_jobs=options["jobs"])

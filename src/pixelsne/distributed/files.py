@@ -14,11 +14,14 @@ from pixelsne.arrays import Placed
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.distributed.reduce import Block
 from pixelsne.distributed.task_runner import TaskRunner
+from pixelsne.files.arrow_format import write_parquet
 from pixelsne.files.atomic_write import atomic_directory, atomic_write
 from pixelsne.files.errors import FileError
-from pixelsne.files.read_points import READERS, read_points
+from pixelsne.files.formats import FORMATS
+from pixelsne.files.maps import Map, map_metadata
+from pixelsne.files.read_points import read_points
 from pixelsne.files.source import ReadOptions, Source
-from pixelsne.files.write_embedding import Map, map_metadata, write_map, write_parquet
+from pixelsne.files.write_map import write_map
 from pixelsne.screen import Screen
 
 
@@ -32,9 +35,9 @@ def expand(pattern: str) -> list[str]:
 
     system, inside = fsspec.core.url_to_fs(pattern)
     found = system.glob(f"{inside.rstrip('/')}/*" if system.isdir(inside) else inside)
-    known = [path for path in sorted(map(str, found)) if Path(path).suffix.lower() in READERS]
+    known = [path for path in sorted(map(str, found)) if Path(path).suffix.lower() in FORMATS]
     if not known:
-        raise FileError(pattern, f"matches no file that can be read ({', '.join(READERS)})")
+        raise FileError(pattern, f"matches no file that can be read ({', '.join(FORMATS)})")
     return [system.unstrip_protocol(path) if is_remote(pattern) else path for path in known]
 
 

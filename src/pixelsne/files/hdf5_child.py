@@ -15,10 +15,10 @@ from typing import IO, Any
 import numpy as np
 
 from pixelsne.files.errors import FileError, first_line, not_a_map
+from pixelsne.files.maps import METADATA_KEY
 
 MATRIX = "X"
 OBSM_KEY = "X_pixelsne"  # of the map
-METADATA_KEY = "pixelsne"  # in uns: the metadata of the map as JSON
 
 BLOCK_BYTES = 16_000_000
 SECONDS_TO_OPEN = 60  # CPU time

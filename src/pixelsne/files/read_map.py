@@ -10,24 +10,13 @@ import numpy as np
 from pixelsne.arrays import AnyArray, Placed
 from pixelsne.files.column_names import input_name
 from pixelsne.files.errors import FileError, NoColumnError, not_a_map
-from pixelsne.files.read_h5ad import read_h5ad_metadata
+from pixelsne.files.format import XY, Format
+from pixelsne.files.formats import format_of
+from pixelsne.files.maps import POSITION_COLUMNS, UP, Y_AXIS, Map, flip_y
 from pixelsne.files.read_parts import join_tables, part_paths
-from pixelsne.files.read_points import kind_of, read_points
-from pixelsne.files.source import ReadOptions, Source
-from pixelsne.files.write_embedding import (
-    METADATA_KEY,
-    NPZ_RESERVED,
-    OBSM_KEY,
-    POSITION_COLUMNS,
-    UP,
-    Y_AXIS,
-    Map,
-    flip_y,
-)
+from pixelsne.files.read_points import read_points
+from pixelsne.files.source import Source
 from pixelsne.settings import LARGEST_SIDE
-
-PARQUET = (".parquet", ".pq")
-XY = POSITION_COLUMNS[:2]
 
 
 def read_map(path: str | os.PathLike[str]) -> Map:
@@ -43,18 +32,18 @@ def read_map(path: str | os.PathLike[str]) -> Map:
 
 def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
     """Return the positions, the other columns and the metadata of one file."""
-    kind = kind_of(path)
+    format_ = format_of(path)
     try:
-        source = read_points(path, read_options(kind))
+        source = read_points(path, format_.map_options)
     except NoColumnError as error:
         raise not_a_map(path, f"it {error.problem}") from None
     if source.values.shape[1] != len(XY):
         raise not_a_map(path, f"its rows have {source.values.shape[1]} numbers, but the rows of a map have 2")
-    metadata = read_metadata(path, kind)
+    metadata = read_metadata(path, format_)
     placed = np.ascontiguousarray(from_top_left(path, source.values, metadata), dtype=np.float32)
     if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
         raise not_a_map(path, f"positions on a map lie between 0 and {LARGEST_SIDE:,} pixels")
-    extra_columns = extra_columns_by_input_name(source, kind)
+    extra_columns = extra_columns_by_input_name(source, format_.reserved_names)
     return placed, extra_columns, label_by_input_name(metadata, extra_columns)
 
 
@@ -87,18 +76,10 @@ def read_folder(folder: Path) -> tuple[Placed, Any, dict[str, Any]]:
     return np.concatenate([part[0] for part in parts]), extra_columns, metadata
 
 
-def read_options(kind: str) -> ReadOptions:
-    """Return the options that select the positions in a file of this kind."""
-    if kind in {".npy", ".npz"}:
-        return ReadOptions(matrix="embedding")
-    return ReadOptions(representation=OBSM_KEY) if kind == ".h5ad" else ReadOptions(columns=XY)
-
-
-def extra_columns_by_input_name(source: Source, kind: str) -> Any:
+def extra_columns_by_input_name(source: Source, reserved: tuple[str, ...]) -> Any:
     """Return the other columns under their names in the input, or None if there are none."""
-    if source.extra_columns is None or kind in {".npy", ".h5ad"}:
-        return source.extra_columns
-    reserved = NPZ_RESERVED if kind == ".npz" else POSITION_COLUMNS
+    if source.extra_columns is None:
+        return None
     table = source.extra_columns.select([name for name in source.extra_columns.column_names if name not in reserved])
     if not table.num_columns:
         return None
@@ -113,30 +94,15 @@ def label_by_input_name(metadata: dict[str, Any], extra_columns: Any) -> dict[st
     return metadata
 
 
-def read_metadata(path: Path, kind: str) -> dict[str, Any]:
+def read_metadata(path: Path, format_: Format) -> dict[str, Any]:
     """Return the metadata that pixelsne stored in the file; empty for csv and npy files, which cannot hold any."""
     try:
-        metadata = json.loads(read_metadata_json(path, kind))
+        metadata = json.loads(format_.read_metadata_json(path))
     except FileError:
         raise
     except Exception:  # noqa: BLE001 - deeply nested JSON is a RecursionError, and zips have errors of their own
         raise FileError(path, "is damaged: its pixelsne metadata cannot be read") from None
     return metadata if isinstance(metadata, dict) else {}
-
-
-def read_metadata_json(path: Path, kind: str) -> str | bytes:
-    empty = "{}"
-    if kind in PARQUET:
-        import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import
-
-        metadata_json: bytes | str = (pq.read_schema(path).metadata or {}).get(METADATA_KEY.encode(), empty)
-        return metadata_json
-    if kind == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            return str(arrays[METADATA_KEY]) if METADATA_KEY in arrays else empty
-    if kind == ".h5ad":
-        return read_h5ad_metadata(path)
-    return empty
 
 
 def resolution_of(path: Path, metadata: dict[str, Any], placed: AnyArray) -> tuple[int, int]:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pixelsne.descent_loop import Snapshot
-from pixelsne.files.write_embedding import WRITERS, Map
+from pixelsne.files.formats import WRITABLE
+from pixelsne.files.maps import Map
 from pixelsne.inputs import with_distinct_names
 from pixelsne.viewer.export import standalone, title_of
 from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
@@ -235,7 +236,7 @@ def written(one: Map, rows: Any, kind: str) -> bytes:
         extra_columns = None if one.extra_columns is None else one.extra_columns.take(rows)
         one = Map(one.placed[rows], one.resolution, extra_columns, one.metadata)
     file = io.BytesIO()
-    WRITERS[f".{kind}"](file, one)
+    WRITABLE[f".{kind}"](file, one)
     return file.getvalue()
 
 

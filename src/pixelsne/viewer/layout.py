@@ -19,8 +19,8 @@ import numpy as np
 from pixelsne.arrays import AnyArray, Placed, Positions
 from pixelsne.coloring import as_numbers, encode, has_few, is_missing
 from pixelsne.dates import as_dates
+from pixelsne.files.maps import Map
 from pixelsne.files.source import ROW_NUMBERS
-from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen
 
 STEPS = 65_536  # of a coordinate

@@ -1,19 +1,22 @@
-"""Read csv and tsv files, gzipped or not."""
+"""The csv and tsv formats. Files may be gzipped."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from pixelsne.coloring import words_of
 from pixelsne.files.columns import choose_columns, read_batches
 from pixelsne.files.csv_layout import NUMBER, Layout
 from pixelsne.files.csv_quotes import check_quotes, check_swallowed_rows
 from pixelsne.files.errors import FileError, first_line
+from pixelsne.files.format import Format
 from pixelsne.files.identifiers import may_identify
+from pixelsne.files.maps import Map, to_table
 from pixelsne.files.source import CheckMemory, ReadOptions, Source
 
 # A text column with more than this share of numbers is a numeric column with errors.
@@ -122,3 +125,31 @@ def explain(error: Exception, layout: Layout, name: str | None) -> str:
     if fields is not None:
         return f"row {layout.row_of(int(fields[1]))}: {fields[3]} fields where other rows have {fields[2]}"
     return f"is not a table: {first_line(error)}"
+
+
+def write_csv(file: IO[bytes], map_: Map, separator: str = ",") -> None:
+    table, columns = to_table(map_), {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if not (pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType)):  # csv cannot hold lists
+            columns[name] = as_writable_column(column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column)
+    pa.csv.write_csv(pa.table(columns), file, pa.csv.WriteOptions(delimiter=separator))
+
+
+def as_writable_column(column: Any) -> Any:
+    """Return the column, or its values as strings if Arrow cannot write its dates as text."""
+    if not pa.types.is_temporal(column.type):
+        return column
+    try:
+        column.cast(pa.string())  # as write_csv does
+    except pa.ArrowException:
+        return pa.array(words_of(column), pa.string())
+    return column
+
+
+def write_tsv(file: IO[bytes], map_: Map) -> None:
+    write_csv(file, map_, "\t")
+
+
+CSV = Format((".csv", ".txt"), read_csv, write_csv, can_be_gzipped=True)
+TSV = Format((".tsv",), read_csv, write_tsv, can_be_gzipped=True)

@@ -1,17 +1,21 @@
-"""Read npy and npz files, including sparse matrices of SciPy."""
+"""The npy and npz formats, including sparse matrices of SciPy."""
 
 import math
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
 from pixelsne.arrays import AnyArray
+from pixelsne.coloring import plain_array
+from pixelsne.files.column_names import stored_name
 from pixelsne.files.columns import check_memory_for_rows
 from pixelsne.files.errors import FileError, first_line
+from pixelsne.files.format import Format
+from pixelsne.files.maps import METADATA_KEY, Map, unused_name
 from pixelsne.files.source import CheckMemory, ReadOptions, Source
 from pixelsne.memory import GIGABYTE, available
 
@@ -23,6 +27,7 @@ MOST_ROWS_PER_NUMBER = 1000
 MOST_EMPTY_ROWS = 1_000_000
 NUMBERS, TEXT = "biuf", "US"
 MATRIX = 2  # number of dimensions
+RESERVED_NAMES = ("embedding", "pixels", METADATA_KEY, "file", "allow_pickle")  # np.savez reserves the last two
 
 
 @dataclass(frozen=True)
@@ -162,3 +167,31 @@ def check_finite_values(path: Path, values: Any, columns: tuple[str, ...] | None
         row, column = (int(indices[0]) for indices in np.nonzero(~np.isfinite(dense)))
         name = column if columns is None else columns[column]
         raise FileError(path, f"column {name}, row {first + row + 1}: NaN or infinity; remove the row")
+
+
+def write_npy(file: IO[bytes], map_: Map) -> None:
+    np.save(file, map_.placed, allow_pickle=False)
+
+
+def write_npz(file: IO[bytes], map_: Map) -> None:
+    metadata_json = np.array(map_.metadata_json())
+    arrays: dict[str, Any] = {"embedding": map_.placed, "pixels": map_.pixels, METADATA_KEY: metadata_json}
+    if map_.extra_columns is not None:
+        taken = set(RESERVED_NAMES)
+        for name, column in zip(map_.extra_columns.column_names, map_.extra_columns.columns, strict=True):
+            array = plain_array(column)
+            is_plain = array.dtype.kind in "biufU"
+            free = unused_name(stored_name(name, RESERVED_NAMES), taken)
+            taken.add(free)
+            arrays[free] = array if is_plain else np.array(["" if value is None else str(value) for value in array])
+    np.savez(file, allow_pickle=False, **arrays)
+
+
+def read_npz_metadata(path: Path) -> str:
+    with np.load(path, allow_pickle=False) as arrays:
+        return str(arrays[METADATA_KEY]) if METADATA_KEY in arrays else "{}"
+
+
+MAP_OPTIONS = ReadOptions(matrix="embedding")
+NPY = Format((".npy",), read_npy, write_npy, MAP_OPTIONS, reserved_names=())
+NPZ = Format((".npz",), read_npz, write_npz, MAP_OPTIONS, RESERVED_NAMES, read_npz_metadata)

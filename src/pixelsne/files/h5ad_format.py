@@ -1,14 +1,21 @@
-"""Read h5ad files, the AnnData format of single-cell biology, if the anndata package is installed."""
+"""The h5ad format, AnnData's files of single-cell biology. Needs the packages anndata and h5py."""
 
 import os
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from pixelsne.coloring import plain_array
+from pixelsne.files import hdf5_child
 from pixelsne.files.errors import FileError, first_line
+from pixelsne.files.format import Format
 from pixelsne.files.hdf5_process import Hdf5Process, hdf5_process
+from pixelsne.files.maps import METADATA_KEY, Map, flip_y
+from pixelsne.files.numpy_format import checked_csr, matrix_source
 from pixelsne.files.source import CheckMemory, ReadOptions, Source
 
+OBSM_KEY = hdf5_child.OBSM_KEY
 LIBRARIES = ("anndata", "h5py")
 
 
@@ -19,8 +26,6 @@ def require_anndata(path: Path) -> None:
 
 def read_h5ad(path: Path, options: ReadOptions, check_memory: CheckMemory) -> Source:
     """Return the matrix to embed and the table of cells (obs). Nothing else of the file is read."""
-    from pixelsne.files.read_arrays import matrix_source  # noqa: PLC0415 - slow to import
-
     require_anndata(path)
     if options.columns is not None:
         raise FileError(path, "is not a table, so --columns does not apply; choose the matrix to embed with --rep")
@@ -40,8 +45,6 @@ def read_h5ad(path: Path, options: ReadOptions, check_memory: CheckMemory) -> So
 
 def read_matrix(path: Path, process: Hdf5Process) -> Any:
     from scipy import sparse  # noqa: PLC0415 - slow to import
-
-    from pixelsne.files.read_arrays import checked_csr  # noqa: PLC0415
 
     header = process.line()
     arrays = process.arrays(header["parts"])
@@ -74,3 +77,64 @@ def read_h5ad_metadata(path: Path) -> str:
     require_anndata(path)
     with hdf5_process(path, {"task": "about", "path": os.fspath(path)}) as process:
         return str(process.line()["metadata_json"])
+
+
+def write_h5ad(file: IO[bytes], map_: Map) -> None:
+    """Write a copy of the source, if that is an h5ad file, and add the map with y upward, as scanpy plots it."""
+    if map_.source is None or map_.source.suffix.lower() != ".h5ad":
+        write_new_h5ad(file, map_)
+        return
+    with map_.source.open("rb") as source:
+        shutil.copyfileobj(source, file, 1 << 20)
+    file.flush()
+    placed = flip_y(map_.placed, map_.resolution)
+    if os.name == "nt":  # child processes on Windows inherit no open files
+        hdf5_child.write_map_into(file, placed, map_.metadata_json_y_up())
+        return
+    request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "metadata_json": map_.metadata_json_y_up()}
+    with hdf5_process(map_.source, request, (file.fileno(),)) as process:
+        process.send(placed.tobytes())
+        process.line()
+
+
+def write_new_h5ad(file: IO[bytes], map_: Map) -> None:
+    import anndata.io  # noqa: PLC0415 - an extra, and slow to import
+    import h5py  # noqa: PLC0415
+
+    with h5py.File(file, "w") as cells:
+        anndata.io.write_elem(cells, "/", to_anndata(map_))
+        anndata.io.write_elem(cells.require_group("obsm"), OBSM_KEY, flip_y(map_.placed, map_.resolution))
+        anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, map_.metadata_json_y_up())
+
+
+def to_anndata(map_: Map) -> Any:
+    import anndata  # noqa: PLC0415
+
+    rows = None if map_.extra_columns is None else to_data_frame(map_.extra_columns)
+    if rows is not None:
+        rows.index = rows.index.astype(str)
+    return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(map_.placed), 0))
+
+
+def to_data_frame(extra_columns: Any) -> Any:
+    """Return a pandas data frame of numeric, boolean and categorical columns, the types that an h5ad file can hold."""
+    import pandas as pd  # noqa: PLC0415 - comes with anndata
+
+    columns = {}
+    for name, column in zip(extra_columns.column_names, extra_columns.columns, strict=True):
+        array = plain_array(column)
+        is_number = array.dtype.kind in "biuf"
+        strings = None if is_number else [None if value is None else str(value) for value in array]
+        columns[str(name) or "row"] = array if strings is None else pd.Categorical(strings)
+    return pd.DataFrame(columns)
+
+
+H5AD = Format(
+    (".h5ad",),
+    read_h5ad,
+    write_h5ad,
+    ReadOptions(representation=OBSM_KEY),
+    reserved_names=(),
+    read_metadata_json=read_h5ad_metadata,
+    check_installed=require_anndata,
+)
