@@ -10,17 +10,16 @@ from scipy.spatial import cKDTree
 
 from pixelsne import _core, quality
 from pixelsne.affinities import Affinities, joint_affinities
+from pixelsne.comparison import Comparison
 from pixelsne.descent import kl_divergence
-from pixelsne.neighborhoods import Neighborhoods
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.repulsion import best_normalizer
 
 EXACT_NEIGHBORS_UP_TO = 100_000
 EXACT_NORMALIZER_UP_TO = 200_000  # half a minute
 SAMPLED_ROWS = 10_000
-VOTERS = 10
 NEIGHBORHOODS = (5, 10, 30, 100)
-FEWEST_CLASSES = 3  # whose centers can be compared
+COUNTS = {"knn_accuracy": (10,)}  # where fewer than all NEIGHBORHOODS are reported
 ROWS_PER_BLOCK = 100  # of distances to all points
 
 
@@ -45,24 +44,18 @@ class Judge:
             self.truth = nearest_of_rows(points, self.rows, max(NEIGHBORHOODS))
 
     def judge(self, positions: np.ndarray, *, with_kl: bool = True) -> dict[str, float]:
-        """Of a map (n, 2). Its KL has a meaning only if it is in embedding units, as those of t-SNE are."""
+        """Return all measures of a map (n, 2). KL needs embedding units, in which the maps of t-SNE are."""
         positions = np.ascontiguousarray(positions, dtype=np.float32)
-        nearest = self._nearest_on(positions)
-        divergence = {"KL": self._divergence(positions)} if with_kl else {}
-        near = Neighborhoods(len(positions), self.rows, self.truth, nearest)
-        shares = {f"precision {k}": near.precision(k) for k in NEIGHBORHOODS}
-        return {
-            **divergence,
-            f"{VOTERS}-NN accuracy": near.accuracy(VOTERS, self.classes),
-            **shares,
-            **self._far(positions),
-        }
-
-    def _far(self, positions: np.ndarray) -> dict[str, float]:
-        far = {"triplets": quality.triplet_accuracy(self.points, positions)}
-        if self.classes.max() >= FEWEST_CLASSES - 1:
-            far["centers"] = quality.center_correlation(self.points, positions, self.labels)
-        return far
+        compared = Comparison(self.rows, self.truth, self._nearest_on(positions), positions, self.points, self.classes)
+        result = {"KL": self._divergence(positions)} if with_kl else {}
+        for name, measure in quality.MEASURES.items():
+            counts, title = COUNTS.get(name, NEIGHBORHOODS), measure.title.removeprefix("neighborhood ")
+            values = measure(compared, counts)
+            if isinstance(values, list):
+                result |= {f"{title} {k}": value for k, value in zip(counts, values, strict=True)}
+            elif values is not None:
+                result[title] = values
+        return result
 
     def notes(self) -> str:
         """What the figures rest on."""
@@ -71,8 +64,9 @@ class Judge:
         rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
         return (
             f"KL over one and the same P (from {neighbors}) with {normalizer}. "
-            f"Accuracy and precision over {rows} rows, against exact neighbors. Triplets: share of random ones whose "
-            "two distances have the same order; centers: rank correlation of the distances between class centers."
+            f"Accuracy and precision over {rows} rows, against exact neighbors. Triplet accuracy: share of random "
+            "triplets whose two distances have the same order; center correlation: rank correlation of the distances "
+            "between class centers."
         )
 
     def _divergence(self, positions: np.ndarray) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 from judge import Judge
 from measure import SOURCES, Clock, Rows, load_source, save, source_name
 from pixelsne import PixelSNE
+from pixelsne.comparison import shared_neighbors
 from pixelsne.neighbors import find_neighbors
-from pixelsne.quality import shared_neighbors
 from pixelsne.reduce import reduce, standardize
 
 COMPONENTS = (50, 100, 200)

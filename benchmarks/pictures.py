@@ -27,7 +27,7 @@ POINTS_SHOWN = 20_000
 # The panels to the right of the times: head, and the measures in it.
 PANELS = (
     ("KL", ("KL",)),
-    ("10-NN accuracy", ("10-NN accuracy",)),
+    ("10-NN accuracy", ("k-NN accuracy 10",)),
     ("precision at 10 and 30", ("precision 10", "precision 30")),
 )
 # The same for pictures of scaling.

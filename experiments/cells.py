@@ -17,8 +17,9 @@ from experiments.paper import NEIGHBORS
 from experiments.places import CACHE
 from pixelsne import PixelSNE, _core
 from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED
-from pixelsne.neighborhoods import Neighborhoods, nearest, sample_rows
-from pixelsne.settings import check_threads, settings_of
+from pixelsne.comparison import Comparison, nearest, sample_rows, space_of
+from pixelsne.quality import accuracy, mean_precision
+from pixelsne.settings import check_threads
 from pixelsne.watched import finish
 
 Result = dict[str, Any]
@@ -103,14 +104,16 @@ def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
     rows = sample_rows(n, EXACT_UP_TO, ROWS_SAMPLED, 0)
     counts = tuple(k for k in NEIGHBORS if k < n)
     true, shown = true_neighbors(cell, data, rows, max(counts)), near(placed, rows, max(counts))
-    found = Neighborhoods(n, rows, true, shown)
-    precision = [found.precision(k) for k in counts]
-    accuracy = [found.accuracy(k, np.asarray(data.labels)) for k in counts]
-    return {"precision": precision, "accuracy": accuracy, "judged rows": len(rows)}
+    compared = Comparison(rows, true, shown, placed, classes=np.asarray(data.labels))
+    return {
+        "precision": [mean_precision(compared, k) for k in counts],
+        "accuracy": [accuracy(compared, k) for k in counts],
+        "judged rows": len(rows),
+    }
 
 
 def near(values: Any, rows: Any, k: int) -> Any:
-    return nearest(settings_of(PixelSNE(n_pca=None)), values, rows, k, check_threads(-1))
+    return nearest(space_of(values, PixelSNE(n_pca=None)), values, rows, k, check_threads(-1))
 
 
 def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:

@@ -57,7 +57,8 @@ def test_scores_as_a_table(cells, finished, tmp_path):
     text = run("score", cells, finished).stdout
     assert "300 points, all compared with all" in text
     assert "neighborhood precision" in text
-    assert "accuracy" not in text
+    assert "k-NN accuracy" not in text
+    assert "triplet accuracy" in text
     np.save(tmp_path / "map.npy", read_map(finished).placed)
     text = run("score", cells, tmp_path / "map.npy", "--label", "kind").stdout
     assert "k-NN accuracy" in text

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from pixelsne import PixelSNE, _core, quality
+from pixelsne.comparison import shared_neighbors
 from pixelsne.extremes import EXTREME
 from pixelsne.neighbors import find_neighbors
-from pixelsne.quality import shared_neighbors
 from pixelsne.reduce import fit_reduction
 
 ROWS = 700

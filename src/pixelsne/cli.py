@@ -340,9 +340,10 @@ def view(context: click.Context, /, **arguments: Any) -> None:
 @JOBS
 @AS_JSON
 def score(**arguments: Any) -> None:
-    """Measure the quality of a map: neighborhood precision, k-NN accuracy (with --label) and KL divergence.
+    """Measure the quality of a map, near and far.
 
-    Up to 20,000 points, all points are measured; above that, a sample of 10,000.
+    Near: neighborhood precision, k-NN accuracy (with --label), KL divergence. Far: triplet accuracy, and correlation of
+    class centers (with --label). Up to 20,000 points, all points are measured; above that, a sample of 10,000.
 
     \b
     pixelsne score cells.parquet map.parquet --label type

@@ -3,8 +3,8 @@
 Near: neighborhood precision, k-NN accuracy, KL divergence. Far: triplet accuracy and center correlation, which show
 whether groups lie beside the right groups. A map can be good at one and bad at the other.
 
-Distances are Euclidean; `pixelsne score` has the others. Near measures compare all pairs exactly. `k` may be a number
-or a sequence of numbers; of a sequence, results come in its order.
+These functions take Euclidean distances and compare all pairs exactly; `pixelsne score` takes any metric, and samples
+large inputs. `k` may be a number or a sequence of numbers; for a sequence, the results have the same order.
 
 >>> import numpy as np
 >>> from pixelsne import quality
@@ -17,7 +17,8 @@ or a sequence of numbers; of a sequence, results come in its order.
 0.625
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -27,6 +28,7 @@ from scipy import sparse
 from pixelsne import _core, descent
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray
+from pixelsne.comparison import Classes, Comparison, shared_neighbors
 from pixelsne.neighbors import find_neighbors
 from pixelsne.reduce import standardize
 from pixelsne.settings import check_count, check_threads, is_sequence
@@ -50,6 +52,7 @@ COMPARISONS_PER_BLOCK = 10_000_000
 NUMBERS_PER_BLOCK = 1_000_000
 
 FEWEST_FOR_A_TRIPLET = 3
+TRIPLETS_PER_POINT = 5
 
 
 def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
@@ -74,16 +77,22 @@ def _counts(k: Any, n: int) -> list[int]:
     return [check_count("k", one, 1, n - 1) for one in several]
 
 
+def _classes(labels: ArrayLike, n: int) -> Classes:
+    classes = np.unique(np.asarray(labels), return_inverse=True)[1]
+    if classes.shape != (n,):
+        raise ValueError(f"labels must be one for each of the {n} points, got shape {np.shape(labels)}")
+    return classes
+
+
+def _required(array: AnyArray | None) -> AnyArray:
+    if array is None:
+        raise TypeError("this measure needs points or classes that the comparison does not have")
+    return array
+
+
 def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
     points, threads = standardize(values), check_threads(n_jobs)
     return finish(watched(lambda token: find_neighbors(points, k, "exact", 0, threads, token))).indices
-
-
-def shared_neighbors(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the number of indices that each row of two tables has in common."""
-    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
-    shared: NDArray[np.int64] = (both[:, 1:] == both[:, :-1]).sum(axis=1)
-    return shared
 
 
 @overload
@@ -98,9 +107,20 @@ def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int |
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
     counts = _counts(k, len(values))
-    high, low = _nearest(values, max(counts), n_jobs), _nearest(placed, max(counts), n_jobs)
-    shares = np.array([shared_neighbors(high[:, :count], low[:, :count]) / count for count in counts])
+    true, shown = _nearest(values, max(counts), n_jobs), _nearest(placed, max(counts), n_jobs)
+    compared = Comparison(np.arange(len(values)), true, shown, placed)
+    shares = np.array([precision_of_points(compared, count) for count in counts])
     return shares if is_sequence(k) else shares[0]
+
+
+def precision_of_points(compared: Comparison, k: int) -> Float64s:
+    known = (compared.true[:, :k] >= 0).sum(axis=1)
+    shares: Float64s = shared_neighbors(compared.true[:, :k], compared.shown[:, :k]) / np.maximum(known, 1)
+    return shares
+
+
+def mean_precision(compared: Comparison, k: int) -> float:
+    return float(np.mean(precision_of_points(compared, k)))
 
 
 @overload
@@ -116,13 +136,13 @@ def neighborhood_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs
 
 
 def vote(classes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the most frequent class of each row; of ties, the class of the nearest member."""
+    """Return the most frequent class of each row; in a tie, the class of the nearest member."""
     winners = np.empty(len(classes), dtype=np.intp)
     rows = max(1, COMPARISONS_PER_BLOCK // classes.shape[1] ** 2)
     for first in range(0, len(classes), rows):
         block = classes[first : first + rows]
         agreeing = (block[:, :, None] == block[:, None, :]).sum(axis=2)
-        best = agreeing.argmax(axis=1)  # ranks ascend: of equals the nearest wins
+        best = agreeing.argmax(axis=1)  # the first maximum, which is the nearest
         winners[first : first + rows] = block[np.arange(len(block)), best]
     return winners
 
@@ -134,13 +154,20 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
     """Return how often the majority of a point's k nearest points on the map has its label (leave one out)."""
     placed = _rows("embedding", embedding)
-    classes = np.unique(np.asarray(labels), return_inverse=True)[1]
-    if classes.shape != (len(placed),):
-        raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
+    classes = _classes(labels, len(placed))
     counts = _counts(k, len(placed))
-    nearest = _nearest(placed, max(counts), n_jobs)
-    scores = np.array([np.mean(vote(classes[nearest[:, :count]]) == classes) for count in counts])
+    shown = _nearest(placed, max(counts), n_jobs)
+    compared = Comparison(np.arange(len(placed)), shown, shown, placed, classes=classes)
+    scores = np.array([accuracy(compared, count) for count in counts])
     return scores if is_sequence(k) else float(scores[0])
+
+
+def accuracy(compared: Comparison, k: int) -> float:
+    """Return the k-NN accuracy over the rows that have a class."""
+    classes = _required(compared.classes)
+    labeled = classes[compared.rows] >= 0
+    right = vote(classes[compared.shown[labeled, :k]]) == classes[compared.rows[labeled]]
+    return float(right.mean()) if right.size else float("nan")
 
 
 def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Float64s:
@@ -154,7 +181,9 @@ def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Floa
     return squares
 
 
-def triplet_accuracy(X: ArrayLike, embedding: ArrayLike, *, per_point: int = 5, random_state: int = 0) -> float:
+def triplet_accuracy(
+    X: ArrayLike, embedding: ArrayLike, *, per_point: int = TRIPLETS_PER_POINT, random_state: int = 0
+) -> float:
     """Return the share of random triplets (i, j, k) for which the same of j and k is nearer to i in X and on the map.
 
     Every point is i in `per_point` triplets. 0.5 is chance, 1 a map on which all distances keep their order. Triplets
@@ -162,18 +191,31 @@ def triplet_accuracy(X: ArrayLike, embedding: ArrayLike, *, per_point: int = 5, 
     """
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
+    if len(values) < FEWEST_FOR_A_TRIPLET:
+        raise ValueError(f"X must have at least {FEWEST_FOR_A_TRIPLET} rows to form triplets, got {len(values)}")
+    rows = np.arange(len(values))
+    return share_of_triplets(values, placed, rows, check_count("per_point", per_point, 1), random_state)
+
+
+def share_of_triplets(values: AnyArray, placed: AnyArray, rows: AnyArray, per_point: int, random_state: int) -> float:
+    """Return the triplet accuracy over triplets whose first points are `rows`; NaN if none has an order in the data."""
     n = len(values)
-    if n < FEWEST_FOR_A_TRIPLET:
-        raise ValueError(f"X must have at least {FEWEST_FOR_A_TRIPLET} rows to form triplets, got {n}")
-    points = np.repeat(np.arange(n), check_count("per_point", per_point, 1))
-    # Two of the n - 1 other points, both different: steps around the circle of all points.
+    points = np.repeat(rows, per_point)
+    # Two different points among the n - 1 others: i + first and i + second, modulo n.
     random = np.random.default_rng(random_state)
     first, second = random.integers(1, n, len(points)), random.integers(1, n - 1, len(points))
     second += second >= first
     pairs = [(points, (points + step) % n) for step in (first, second)]
-    true, shown = (np.subtract(*(squared_distances(rows, *pair) for pair in pairs)) for rows in (values, placed))
+    true, shown = (np.subtract(*(squared_distances(each, *pair) for pair in pairs)) for each in (values, placed))
     differs = true != 0
     return float(np.mean(np.sign(true[differs]) == np.sign(shown[differs]))) if differs.any() else float("nan")
+
+
+def triplets(compared: Comparison) -> float:
+    points = _required(compared.points)
+    if len(points) < FEWEST_FOR_A_TRIPLET:
+        return float("nan")
+    return share_of_triplets(points, compared.placed, compared.rows, TRIPLETS_PER_POINT, 0)
 
 
 def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) -> float:
@@ -183,16 +225,27 @@ def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) ->
     """
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
-    classes = np.unique(np.asarray(labels), return_inverse=True)[1]
-    if classes.shape != (len(placed),):
-        raise ValueError(f"labels must be one for each of the {len(placed)} points, got shape {np.shape(labels)}")
+    classes = _classes(labels, len(placed))
     if classes.max() < FEWEST_FOR_A_TRIPLET - 1:
         raise ValueError(f"labels must name at least {FEWEST_FOR_A_TRIPLET} classes, got {classes.max() + 1}")
+    return correlation_of_centers(values, placed, classes)
+
+
+def correlation_of_centers(values: AnyArray, placed: AnyArray, classes: Classes) -> float:
     from scipy.spatial.distance import pdist  # noqa: PLC0415 - slow to import
     from scipy.stats import spearmanr  # noqa: PLC0415
 
     true, shown = (pdist(class_centers(rows, classes)) for rows in (values, placed))
     return float(spearmanr(true, shown).statistic)
+
+
+def centers(compared: Comparison) -> float:
+    """Return the center correlation over the points that have a class; NaN if there are fewer than three classes."""
+    labeled = _required(compared.classes) >= 0
+    classes = np.unique(_required(compared.classes)[labeled], return_inverse=True)[1]
+    if classes.size == 0 or classes.max() < FEWEST_FOR_A_TRIPLET - 1:
+        return float("nan")
+    return correlation_of_centers(_required(compared.points)[labeled], compared.placed[labeled], classes)
 
 
 def class_centers(rows: AnyArray, classes: NDArray[np.intp]) -> Float64s:
@@ -212,3 +265,31 @@ def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int |
     attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
     normalizer = _core.exact_repulsion(rows, np.empty_like(rows), threads)
     return descent.kl_divergence(attraction, rows, normalizer, threads)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure as commands and benchmarks report it."""
+
+    title: str
+    compute: Callable[..., float]  # takes a Comparison, and k if by_k
+    by_k: bool = False
+    needs: tuple[str, ...] = ()  # attributes of the Comparison without which it is unknown
+
+    def __call__(self, compared: Comparison, counts: Sequence[int]) -> list[float] | float | None:
+        """Return the values for all counts, or one value if k has no meaning; None if it is unknown."""
+        if any(getattr(compared, name) is None for name in self.needs):
+            return None
+        if self.by_k:
+            return [self.compute(compared, k) for k in counts]
+        value = self.compute(compared)
+        return None if np.isnan(value) else value
+
+
+# The measures that `pixelsne score`, `--json` and the benchmarks report, by their names in JSON.
+MEASURES = {
+    "neighborhood_precision": Measure("neighborhood precision", mean_precision, by_k=True),
+    "knn_accuracy": Measure("k-NN accuracy", accuracy, by_k=True, needs=("classes",)),
+    "triplet_accuracy": Measure("triplet accuracy", triplets, needs=("points",)),
+    "center_correlation": Measure("center correlation", centers, needs=("points", "classes")),
+}

@@ -18,17 +18,18 @@ from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.paths import check_disk, check_paths
 from pixelsne.commands.plot import draw, plot_style, write_page
 from pixelsne.commands.reporter import Reporter
-from pixelsne.commands.score import scores
+from pixelsne.commands.score import classes_of, scores
+from pixelsne.comparison import Comparison, sample_rows
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
 from pixelsne.files.errors import FileError
+from pixelsne.files.maps import Map, map_metadata
 from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import file_identity, target_of
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import NUMBERED, CheckMemory, ReadOptions, Source
-from pixelsne.files.write_embedding import Map, map_metadata, write_map
+from pixelsne.files.write_map import write_map
 from pixelsne.memory import check_memory
-from pixelsne.neighborhoods import Neighborhoods, sample_rows
 from pixelsne.pipeline import Run
 from pixelsne.plot import PlotStyle
 from pixelsne.settings import FEWEST_ROWS, SCALED_METRICS, settings_of, too_few
@@ -292,5 +293,5 @@ def measure_quality(options: Options, model: PixelSNE, source: Source) -> dict[s
     counts = tuple(k for k in QUALITY_NEIGHBORS if k < len(source))
     if not counts or model.metric == "affinities":
         return None
-    near = Neighborhoods.of(source.values, model.embedding_, rows, max(counts), model)
-    return scores(near, counts, label_of(options, source))
+    classes = classes_of(label_of(options, source))
+    return scores(Comparison.of(source.values, model.embedding_, rows, max(counts), model, classes), counts)

@@ -10,13 +10,14 @@ import numpy as np
 from pixelsne import __version__
 from pixelsne.coloring import encode
 from pixelsne.commands.reporter import Reporter
+from pixelsne.comparison import Classes, Comparison, sample_rows
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
+from pixelsne.files.maps import Map
 from pixelsne.files.read_map import read_map
 from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import ReadOptions, Source
-from pixelsne.files.write_embedding import Map
-from pixelsne.neighborhoods import MEASURES, Neighborhoods, sample_rows
+from pixelsne.quality import MEASURES
 from pixelsne.settings import SCALED_METRICS, settings_of
 from pixelsne.watched import finish
 
@@ -30,16 +31,18 @@ AFFINITY_SETTINGS = ("perplexity", "n_neighbors", "neighbors", "metric", "scale"
 Options = dict[str, Any]
 
 
-def scores(near: Neighborhoods, counts: tuple[int, ...], labels: Any) -> dict[str, Any]:
-    """Return every measure for every k. labels: an array or a column of a table, or None."""
-    is_complete = len(near.rows) == near.n
-    classes = None if labels is None else encode(labels)[1]
-    result: dict[str, Any] = {"sampled_rows": None if is_complete else len(near.rows), "k": list(counts)}
-    for name, measure in MEASURES.items():
-        values = [measure.of(near, k, classes) for k in counts]
-        result[name] = None if None in values else values
-    if classes is not None and (classes < 0).any():
-        result["rows_without_label"] = int((classes[near.rows] < 0).sum())
+def classes_of(labels: Any) -> Classes | None:
+    """Return the class of each row, -1 for none. labels: an array or a column of a table, or None."""
+    return None if labels is None else encode(labels)[1]
+
+
+def scores(compared: Comparison, counts: tuple[int, ...]) -> dict[str, Any]:
+    """Return every measure, for every k where it depends on k; None for those that are unknown."""
+    is_complete = len(compared.rows) == len(compared.placed)
+    result: dict[str, Any] = {"sampled_rows": None if is_complete else len(compared.rows), "k": list(counts)}
+    result |= {name: measure(compared, counts) for name, measure in MEASURES.items()}
+    if compared.classes is not None and (compared.classes < 0).any():
+        result["rows_without_label"] = int((compared.classes[compared.rows] < 0).sum())
     return result
 
 
@@ -70,11 +73,11 @@ def score_map(options: Options, reporter: Reporter) -> dict[str, Any]:
         if options["label"] is None or source.extra_columns is None
         else source.extra_columns.column(options["label"])
     )
-    scored = scores(Neighborhoods.of(source.values, map_.placed, rows, max(counts), model), counts, labels)
+    compared = Comparison.of(source.values, map_.placed, rows, max(counts), model, classes_of(labels))
     return {
         "pixelsne_version": __version__,
         "rows": len(source),
-        **scored,
+        **scores(compared, counts),
         "kl_divergence": divergence(source, map_, model),
     }
 
@@ -117,7 +120,8 @@ def as_text(result: dict[str, Any]) -> str:
     lines = [f"{result['rows']:,} points{note}", "k" + " " * 23 + "".join(f"{k:>8}" for k in result["k"])]
     for name, measure in MEASURES.items():
         if result[name] is not None:
-            lines.append(f"{measure.title:<24}" + "".join(f"{value:>8.3f}" for value in result[name]))
+            values = result[name] if measure.by_k else [result[name]]
+            lines.append(f"{measure.title:<24}" + "".join(f"{value:>8.3f}" for value in values))
     known = result["kl_divergence"] is not None
     unknown = "unknown: the file does not store the units of the map (parquet, npz and h5ad by pixelsne do)"
     lines.append(f"{'KL divergence':<24}" + (f"{result['kl_divergence']:>8.3f}" if known else unknown))

@@ -1,0 +1,79 @@
+"""A map beside its data: the nearest neighbors in both, from which every measure of quality is computed."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pixelsne.arrays import AnyArray, Placed
+from pixelsne.settings import check_threads, settings_of
+from pixelsne.spaces import Coordinates, Space, make_space
+from pixelsne.watched import finish, watched
+
+if TYPE_CHECKING:
+    from pixelsne.estimator import PixelSNE
+
+Classes = NDArray[np.intp]
+
+
+def sample_rows(n: int, exact_up_to: int, rows: int, seed: int) -> NDArray[np.int64]:
+    """Return all rows, or a random sample if there are more than exact_up_to."""
+    if n <= exact_up_to:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, rows, replace=False))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The nearest neighbors of some rows in the data and on the map."""
+
+    rows: NDArray[np.int64]  # (m)
+    true: NDArray[np.int32]  # (m, k) neighbors in the data, nearest first; below 0 where a graph has fewer
+    shown: NDArray[np.int32]  # (m, k) neighbors on the map
+    placed: AnyArray  # (n, 2), the map
+    points: AnyArray | None = None  # (n, p), the data; None if there are distances only
+    classes: Classes | None = None  # (n), -1 for points without a class; None without labels
+
+    @classmethod
+    def of(
+        cls, values: Any, placed: Placed, rows: AnyArray, k: int, model: "PixelSNE", classes: Classes | None = None
+    ) -> Self:
+        """Compare rows by the model's metric in all columns; sparse rows after the model's reduction."""
+        n_pca = model.n_pca if sparse.issparse(values) else None
+        threads = check_threads(model.n_jobs)
+        data = space_of(values, model, n_pca=n_pca, init="random")
+        map_ = space_of(placed, type(model)(n_pca=None))
+        true, shown = nearest(data, values, rows, k, threads), nearest(map_, placed, rows, k, threads)
+        points = data.points if isinstance(data, Coordinates) else None
+        return cls(rows, true, shown, placed, points, classes)
+
+
+def space_of(values: Any, model: "PixelSNE", **changed: Any) -> Space:
+    settings = settings_of(model, **changed)
+    return finish(watched(lambda token: make_space(values, settings, token)))
+
+
+def nearest(space: Space, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
+    """Return (rows, k) nearest neighbors, without the row itself. values: the input of the space."""
+    found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
+    indices = without_repeats(found.indices)
+    others = indices != rows[:, None]
+    others[others.all(axis=1), -1] = False  # a row with so many duplicates that it is not among its own neighbors
+    kept: AnyArray = indices[others].reshape(len(rows), k)
+    return kept
+
+
+def without_repeats(indices: AnyArray) -> AnyArray:
+    """Replace repeated indices, with which graphs fill up short rows, by distinct negative numbers."""
+    repeated = np.zeros(indices.shape, dtype=bool)
+    repeated[:, 1:] = indices[:, 1:] == indices[:, :-1]
+    return np.where(repeated, -1 - np.arange(indices.shape[1], dtype=np.int32), indices)
+
+
+def shared_neighbors(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of indices that each row of two tables has in common."""
+    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
+    shared: NDArray[np.int64] = (both[:, 1:] == both[:, :-1]).sum(axis=1)
+    return shared
