@@ -355,7 +355,7 @@ def test_results_that_are_complete_are_not_denied(clusters, tmp_path, monkeypatc
         raise Stopped(signal.SIGINT)
 
     for function, done in (("draw", f"complete: {written[0]}"), ("write_map", "none is complete")):
-        monkeypatch.setattr(f"pixelsne.commands.embed.{function}", stop)
+        monkeypatch.setattr(f"pixelsne.commands.results.{function}", stop)
         command = ["embed", str(tmp_path / "points.npy"), *options, "--resume", written[2], "--max-iter", "20"]
         finished = CliRunner().invoke(main, command)
         assert finished.exit_code == 130

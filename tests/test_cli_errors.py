@@ -70,7 +70,7 @@ def test_a_fit_that_cannot_be_is_refused_before_anything_is_read(tmp_path, monke
 
 def test_what_writing_needs_is_looked_for_before_the_fit(cells, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
-    monkeypatch.setattr("pixelsne.commands.embed.read", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     result = run("embed", cells, "-o", tmp_path / "map.h5ad", *QUICK, expect=1)
     assert "pip install 'pixelsne[anndata]'" in result.stderr
 
@@ -82,7 +82,7 @@ def test_colors_are_checked_before_the_fit(cells, tmp_path, monkeypatch):
 
 
 def test_the_map_is_kept_when_something_else_fails(cells, tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.embed.draw", lambda *_: 1 / 0)
+    monkeypatch.setattr("pixelsne.commands.results.draw", lambda *_: 1 / 0)
     outputs = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
     result = run("embed", cells, *outputs, *QUICK, expect=1)
     assert result.stderr.strip() == "pixelsne: division by zero"

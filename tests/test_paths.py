@@ -56,7 +56,7 @@ def refused(*arguments):
     ],
 )
 def test_paths_that_collide_are_refused(options, message, points, folder, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.embed.read", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     (folder / "sub").mkdir()
     for name in ("link.html", "link.png"):
         (folder / name).symlink_to("nothing yet")
@@ -102,7 +102,7 @@ def test_a_link_stays_and_its_target_is_written(points, folder):
 
 
 def test_names_too_long_are_refused_before_the_fit(points, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.embed.read", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     for options in (["-o", "m" * 260 + ".npy"], ["-o", "m.npy", "--checkpoint", "c" * 250]):
         assert "250 bytes" in (told := refused(points, *options)) or "255 bytes" in told or "too long" in told
 
@@ -120,7 +120,7 @@ def test_a_folder_that_takes_nothing_is_refused_before_the_fit(number, points, m
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("pixelsne.files.paths.os.fsync", fail)
-    monkeypatch.setattr("pixelsne.commands.embed.read", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     told = refused(points, "-o", "map.npy")
     assert "map.npy: cannot be written" in told
     assert os.strerror(number) in told

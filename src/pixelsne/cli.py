@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from pixelsne import __version__
 from pixelsne.choices import ASPECTS, COLORED_AS, METRICS, PRESETS, REPULSIONS, SCALES, SEARCHES
 from pixelsne.commands.interrupts import Signals, Stopped, handle_signals
+from pixelsne.commands.options import EmbedOptions, PlotOptions, ScoreOptions, TransformOptions, ViewOptions, parse
 
 
 class Failure(click.ClickException):
@@ -245,13 +246,14 @@ def embed(signals: Signals, /, **arguments: Any) -> None:  # fmt: skip
     pixelsne embed huge.parquet -o map.parquet --resume run.ckpt
     pixelsne embed 'parts/*.parquet' -o map --cluster tcp://10.0.0.1:8786
     """
-    if arguments["cluster"]:
+    options = parse(EmbedOptions, arguments)
+    if options.cluster:
         from pixelsne.commands.cluster import run as run_on_cluster  # noqa: PLC0415
 
-        sys.exit(run_on_cluster(arguments, signals))
+        sys.exit(run_on_cluster(options, signals))
     from pixelsne.commands.embed import run  # noqa: PLC0415
 
-    sys.exit(run(arguments, signals))
+    sys.exit(run(options, signals))
 
 
 @main.command()
@@ -275,7 +277,7 @@ def plot(**arguments: Any) -> None:
     """
     from pixelsne.commands.plot import run  # noqa: PLC0415
 
-    run(arguments)
+    run(parse(PlotOptions, arguments))
 
 
 FINISHED_MAP_OPTIONS = {"path", "live", "port", "host", "url", "browser", "label", "quiet"}
@@ -327,7 +329,7 @@ def view(context: click.Context, /, **arguments: Any) -> None:
 
     if not arguments["live"]:
         check_finished_map_options(context)
-    run(arguments | dict.fromkeys(("picture", "html", "model_path", "checkpoint", "resume")))
+    run(parse(ViewOptions, arguments))
 
 
 @main.command()
@@ -350,7 +352,7 @@ def score(**arguments: Any) -> None:
     """
     from pixelsne.commands.score import run  # noqa: PLC0415
 
-    run(arguments)
+    run(parse(ScoreOptions, arguments))
 
 
 @main.command()
@@ -377,4 +379,4 @@ def transform(**arguments: Any) -> None:
     """
     from pixelsne.commands.transform import run  # noqa: PLC0415
 
-    run(arguments)
+    run(parse(TransformOptions, arguments))

@@ -11,8 +11,10 @@ from click.core import ParameterSource
 
 from pixelsne import __version__
 from pixelsne.choices import STARTS
-from pixelsne.commands.embed import Clock, make_model, names_of, read_options
+from pixelsne.commands.embed import Clock
+from pixelsne.commands.fitting import make_model, names_of
 from pixelsne.commands.interrupts import Signals, Stopped
+from pixelsne.commands.options import EmbedOptions
 from pixelsne.commands.reporter import Reporter
 from pixelsne.distributed import DistributedRun, start_files
 from pixelsne.distributed.checkpoint import has_run
@@ -23,8 +25,6 @@ from pixelsne.files.atomic_write import incomplete_folders
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import serializable_parameters
 from pixelsne.files.paths import check_distinct
-
-Options = dict[str, Any]
 
 # Options that need the whole map on one machine.
 ONE_MACHINE_OPTIONS = {"picture": "--plot", "html": "--html", "model_path": "--model", "resume": "--resume"}
@@ -40,52 +40,52 @@ IGNORE_INTERRUPTS = "pixelsne.distributed.ignore_interrupts"
 
 
 @contextmanager
-def clients(options: Options) -> Iterator[Any]:
+def clients(options: EmbedOptions) -> Iterator[Any]:
     """Connect to the cluster at an address, or start a local one that ends with the run."""
     try:
         from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
     except ImportError:
         raise click.UsageError("--cluster needs Dask: pip install 'pixelsne[distributed]'") from None
-    if options["cluster"] != "local":
+    if options.cluster != "local":
         try:
-            client = Client(options["cluster"], timeout=SECONDS_TO_CONNECT)
+            client = Client(options.cluster, timeout=SECONDS_TO_CONNECT)
         except (OSError, TimeoutError):
             raise RuntimeError(
-                f"no scheduler answers at {options['cluster']}; check the address passed as --cluster"
+                f"no scheduler answers at {options.cluster}; check the address passed as --cluster"
             ) from None
         with client:
             yield client
         return
-    local = LocalCluster(n_workers=options["workers"], threads_per_worker=1, preload=[IGNORE_INTERRUPTS])
+    local = LocalCluster(n_workers=options.workers, threads_per_worker=1, preload=[IGNORE_INTERRUPTS])
     with local as cluster, Client(cluster) as client:
         yield client
 
 
-def check(options: Options) -> None:
+def check(options: EmbedOptions) -> None:
     """Raise UsageError or FileError for options and paths that a cluster cannot use."""
     for name, option in ONE_MACHINE_OPTIONS.items():
-        if options[name]:
+        if getattr(options.files, name):
             raise click.UsageError(f"{option} needs the map on one machine: omit it, or omit --cluster")
     for name, reason in UNUSED_OPTIONS.items():
         if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{reason}; omit it, or omit --cluster")
-    if options["init"] not in {None, *STARTS}:
+    if options.fitting.init not in {None, *STARTS}:
         raise click.UsageError(
-            f"--init {options['init']} is for one machine: pass {' or '.join(STARTS)}, or omit --cluster"
+            f"--init {options.fitting.init} is for one machine: pass {' or '.join(STARTS)}, or omit --cluster"
         )
-    local = {"-o": options["output"], "--checkpoint": options["checkpoint"]}
+    local = {"-o": options.files.output, "--checkpoint": options.files.checkpoint}
     check_distinct(
-        {} if is_remote(options["input_path"]) else {"INPUT": Path(options["input_path"])},
+        {} if is_remote(options.files.input_path) else {"INPUT": Path(options.files.input_path)},
         {option: Path(path) for option, path in local.items() if path and not is_remote(path)},
     )
-    if not is_remote(options["output"]) and Path(options["output"]).exists():
-        raise FileError(options["output"], "exists; with --cluster, the output must be a new folder")
+    if not is_remote(options.files.output) and Path(options.files.output).exists():
+        raise FileError(options.files.output, "exists; with --cluster, the output must be a new folder")
 
 
-def run(options: Options, signals: Signals) -> int:
+def run(options: EmbedOptions, signals: Signals) -> int:
     """Compute and write the map. Return the exit code."""
     check(options)
-    reporter, clock, model = Reporter(options["quiet"], options["progress"]), Clock(), make_model(options)
+    reporter, clock, model = options.reporter, Clock(), make_model(options.fitting)
     work: DistributedRun | None = None
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
@@ -107,11 +107,11 @@ def run(options: Options, signals: Signals) -> int:
     return 0
 
 
-def check_folder(options: Options, client: Any, reporter: Reporter) -> None:
+def check_folder(options: EmbedOptions, client: Any, reporter: Reporter) -> None:
     """Check that all workers share the folder of the output, before the run starts."""
-    if is_remote(options["output"]):
+    if is_remote(options.files.output):
         return
-    target = Path(options["output"]).absolute()
+    target = Path(options.files.output).absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
     check_shared_folder(client, target.parent)
     for folder in incomplete_folders(target):
@@ -120,25 +120,25 @@ def check_folder(options: Options, client: Any, reporter: Reporter) -> None:
         )
 
 
-def start(options: Options, client: Any, model: PixelSNE, reporter: Reporter) -> tuple[list[str], DistributedRun]:
+def start(options: EmbedOptions, client: Any, model: PixelSNE, reporter: Reporter) -> tuple[list[str], DistributedRun]:
     """Return the input files and a run that has not started."""
-    paths = expand(options["input_path"])
-    work = start_files(paths, client, model, read_options(options), checkpoint=options["checkpoint"])
+    paths = expand(options.files.input_path)
+    work = start_files(paths, client, model, options.reading, checkpoint=options.files.checkpoint)
     rows = f"{work.partitions.rows:,} rows of {work.partitions.columns:,} numbers{names_of(work.partitions.names)}"
     reporter.info(f"{len(paths)} files on {work.runner.shards} workers, {rows}")
     return paths, work
 
 
-def write(options: Options, work: DistributedRun, paths: list[str], model: PixelSNE) -> int:
+def write(options: EmbedOptions, work: DistributedRun, paths: list[str], model: PixelSNE) -> int:
     """Write the map. Return the number of rows."""
-    figures = {"settings": serializable_parameters(model, {}), "seed": options["seed"]}
-    with new_folder(options["output"]) as folder:
-        return work.write(paths, read_options(options), targets_of(folder, paths), figures)
+    figures = {"settings": serializable_parameters(model, {}), "seed": options.fitting.seed}
+    with new_folder(options.files.output) as folder:
+        return work.write(paths, options.reading, targets_of(folder, paths), figures)
 
 
-def stop_message(options: Options, stopped: Stopped, work: DistributedRun | None, *, writing: bool) -> str:
+def stop_message(options: EmbedOptions, stopped: Stopped, work: DistributedRun | None, *, writing: bool) -> str:
     """Write a last checkpoint, if possible. Return what was written and how to continue, as the end of a message."""
-    output, checkpoint = options["output"], options["checkpoint"]
+    output, checkpoint = options.files.output, options.files.checkpoint
     if writing and not is_remote(output) and Path(output).exists():
         return f" when the map was complete: {output}"
     saved = False
@@ -174,9 +174,9 @@ def follow(work: DistributedRun, signals: Signals, reporter: Reporter) -> None:
             signals.check()
 
 
-def report(options: Options, work: DistributedRun, rows: int, clock: Clock, reporter: Reporter) -> None:
-    if not options["as_json"]:
-        reporter.info(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {options['output']}")
+def report(options: EmbedOptions, work: DistributedRun, rows: int, clock: Clock, reporter: Reporter) -> None:
+    if not options.as_json:
+        reporter.info(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {options.files.output}")
         return
     result = {
         "pixelsne_version": __version__,
@@ -187,6 +187,6 @@ def report(options: Options, work: DistributedRun, rows: int, clock: Clock, repo
         "stopped_by": work.stopped_by,
         "kl_divergence": work.kl,
         "timings": {**work.timings, **clock.seconds, "total": clock.total()},
-        "paths": {"map": options["output"]},
+        "paths": {"map": options.files.output},
     }
     click.echo(json.dumps(result))

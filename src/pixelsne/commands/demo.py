@@ -26,7 +26,7 @@ def run(picture: str) -> None:
     draw(picture, model.pixels_, RESOLUTION, labels, "", PlotStyle(title))
     page = Path(picture).with_suffix(".html")
     map_ = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
-    write_page(str(page), map_, "handwritten digits", "digit", PlotStyle())
+    write_page(str(page), map_, "handwritten digits", "digit")
     click.echo(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"
     )

@@ -1,9 +1,9 @@
 """Check the files that `embed` reads and writes, before the run starts."""
 
 from pathlib import Path
-from typing import Any
 
 from pixelsne.choices import STARTS
+from pixelsne.commands.options import EmbedFiles
 from pixelsne.commands.plot import PAGES, PICTURES
 from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.estimator import PixelSNE
@@ -15,59 +15,58 @@ from pixelsne.files.source import Source
 from pixelsne.files.write_map import check_output
 from pixelsne.settings import settings_of
 
-Options = dict[str, Any]
 
-
-def check_paths(options: Options) -> None:
+def check_paths(files: EmbedFiles, init: str | None) -> None:
     """Raise FileError for an input or output that cannot be used."""
-    if Path(options["input_path"]).is_dir():
+    if Path(files.input_path).is_dir():
         raise FileError(
-            options["input_path"],
+            files.input_path,
             "is a folder; give the name of a file, or add --cluster local to embed all its files",
         )
-    reads, writes = paths_read(options), paths_written(options)
+    reads, writes = paths_read(files, init), paths_written(files)
     check_distinct(reads, writes)
-    check_output(options["output"], (), tuple(WRITABLE))
-    if options["picture"]:
-        check_output(options["picture"], (), PICTURES)
-    if options["html"]:
-        check_output(options["html"], (), PAGES)
+    if files.output:
+        check_output(files.output, (), tuple(WRITABLE))
+    if files.picture:
+        check_output(files.picture, (), PICTURES)
+    if files.html:
+        check_output(files.html, (), PAGES)
     for name in writes.keys() - {"-o", "--plot", "--html"}:
         check_output(writes[name], ())
-    check_checkpoint(options)
+    check_checkpoint(files)
 
 
-def paths_read(options: Options) -> dict[str, Path]:
+def paths_read(files: EmbedFiles, init: str | None) -> dict[str, Path]:
     """Return the input files by the option that names them."""
-    reads = {"INPUT": Path(options["input_path"])}
-    if options["init"] not in {None, *STARTS}:
-        reads["--init"] = Path(options["init"])
-    checkpoint, resumed = options["checkpoint"], options["resume"]
+    reads = {"INPUT": Path(files.input_path)}
+    if init is not None and init not in STARTS:
+        reads["--init"] = Path(init)
+    checkpoint, resumed = files.checkpoint, files.resume
     if checkpoint and resumed and file_identity(Path(checkpoint)) != file_identity(Path(resumed)):
         reads |= {"--resume": Path(resumed), "--resume (.prepared)": prepared_path(Path(resumed))}
     return reads
 
 
-def paths_written(options: Options) -> dict[str, Path]:
+def paths_written(files: EmbedFiles) -> dict[str, Path]:
     """Return the output files by the option that names them. A resumed run also writes its checkpoint."""
     names = {"-o": "output", "--plot": "picture", "--html": "html", "--model": "model_path"}
-    writes = {option: Path(options[name]) for option, name in names.items() if options[name]}
-    if checkpoint := options["checkpoint"] or options["resume"]:
+    writes = {option: Path(path) for option, name in names.items() if (path := getattr(files, name))}
+    if checkpoint := files.checkpoint or files.resume:
         writes |= {"--checkpoint": Path(checkpoint), "--checkpoint (.prepared)": prepared_path(Path(checkpoint))}
     return writes
 
 
-def check_checkpoint(options: Options) -> None:
+def check_checkpoint(files: EmbedFiles) -> None:
     """Raise FileError if --resume does not exist, or if --checkpoint would overwrite another checkpoint."""
-    checkpoint, resumed = options["checkpoint"], options["resume"]
-    is_same = bool(checkpoint and resumed) and file_identity(Path(checkpoint)) == file_identity(Path(resumed))
+    checkpoint, resumed = files.checkpoint, files.resume
+    is_same = checkpoint and resumed and file_identity(Path(checkpoint)) == file_identity(Path(resumed))
     if resumed and not Path(resumed).exists() and not is_same:
         raise FileError(resumed, "no such checkpoint")
     if checkpoint and not is_same and Path(checkpoint).exists():
         raise FileError(checkpoint, f"exists: continue from it with --resume {checkpoint}, or delete it")
 
 
-def check_disk(options: Options, model: PixelSNE, source: Source) -> None:
+def check_disk(files: EmbedFiles, model: PixelSNE, source: Source) -> None:
     """Raise FileError if the disk lacks space for the outputs, by a lower bound on the size of each."""
     rows, columns = source.values.shape
     settings = settings_of(model, init="random")
@@ -79,4 +78,4 @@ def check_disk(options: Options, model: PixelSNE, source: Source) -> None:
         "--checkpoint": 32 * rows,
         "--checkpoint (.prepared)": points,
     }
-    check_room_on_disk({path: lower_bounds.get(name, 0) for name, path in paths_written(options).items()})
+    check_room_on_disk({path: lower_bounds.get(name, 0) for name, path in paths_written(files).items()})

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pixelsne.arrays import Pixels
+from pixelsne.commands.options import DrawOptions, PlotOptions
 from pixelsne.files.column_names import input_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.maps import POSITION_COLUMNS, Map
@@ -18,10 +19,10 @@ PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
 
 
-def plot_style(options: dict[str, Any], *, label: bool) -> PlotStyle:
+def plot_style(options: DrawOptions, *, label: bool) -> PlotStyle:
     """Return the style of a picture. A label is colored by class, even if it is numeric; dates stay continuous."""
-    color_as: ColorAs = options["color_as"] if options["color_as"] != "auto" or not label else "label"
-    return PlotStyle(options["title"], options["dark"], options["magnify"], options["point_size"], color_as)
+    color_as: ColorAs = "label" if options.color_as == "auto" and label else options.color_as
+    return PlotStyle(options.title, options.dark, options.magnify, options.point_size, color_as)
 
 
 def draw(
@@ -39,13 +40,13 @@ def draw(
         save_picture(file, pixels, resolution, column, name=name, style=style, kind=kind, behind=behind)
 
 
-def write_page(path: str, map_: Map, title: str, color: str | None, style: PlotStyle) -> None:
+def write_page(path: str, map_: Map, title: str, color: str | None, *, dark: bool = False) -> None:
     """Write the page that `view` serves to one file."""
     from pixelsne.viewer.export import standalone  # noqa: PLC0415 - pictures do not need it
     from pixelsne.viewer.layout import page_of  # noqa: PLC0415
 
     with create_file(Path(path)) as file:
-        file.write(standalone(page_of(map_, title, color, dark=style.dark)).encode())
+        file.write(standalone(page_of(map_, title, color, dark=dark)).encode())
 
 
 def columns_in(map_: Map) -> list[str]:
@@ -57,25 +58,18 @@ def requested_column(map_: Map, name: str | None) -> str | None:
     return input_name(name, POSITION_COLUMNS) if name is not None and name not in columns_in(map_) else name
 
 
-def run(options: dict[str, Any]) -> None:
-    path = Path(options["map_path"])
-    check_output(options["output"], (path,), PICTURES + PAGES)
+def run(options: PlotOptions) -> None:
+    path, output = Path(options.map_path), options.output
+    check_output(output, (path,), PICTURES + PAGES)
     map_ = read_map(path)
     label = map_.metadata.get("label")
     known = columns_in(map_)
-    color = requested_column(map_, options["color"]) or (None if options["density"] else label)
+    color = requested_column(map_, options.color) or (None if options.density else label)
     if color is not None and color not in known:
         raise FileError(path, f"has no column {color!r} to color by; it has {', '.join(known) or 'none'}")
-    if Path(options["output"]).suffix.lower() in PAGES:
-        write_page(
-            options["output"],
-            map_,
-            options["title"] or path.name,
-            color if options["color"] else None,
-            PlotStyle(dark=options["dark"]),
-        )
+    if Path(output).suffix.lower() in PAGES:
+        title = options.drawing.title or path.name
+        write_page(output, map_, title, color if options.color else None, dark=options.drawing.dark)
         return
     column = None if color is None else map_.extra_columns.column(color)
-    draw(
-        options["output"], map_.pixels, map_.resolution, column, color or "", plot_style(options, label=color == label)
-    )
+    draw(output, map_.pixels, map_.resolution, column, color or "", plot_style(options.drawing, label=color == label))

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import numpy as np
 
 from pixelsne import __version__
 from pixelsne.coloring import encode
+from pixelsne.commands.options import ScoreOptions
 from pixelsne.commands.reporter import Reporter
 from pixelsne.comparison import Classes, Comparison, sample_rows
 from pixelsne.estimator import PixelSNE
@@ -28,8 +30,6 @@ ROWS_SAMPLED = 10_000  # of larger inputs
 # The settings of a map that determine its affinities.
 AFFINITY_SETTINGS = ("perplexity", "n_neighbors", "neighbors", "metric", "scale", "n_pca", "duplicates", "random_state")
 
-Options = dict[str, Any]
-
 
 def classes_of(labels: Any) -> Classes | None:
     """Return the class of each row, -1 for none. labels: an array or a column of a table, or None."""
@@ -46,34 +46,30 @@ def scores(compared: Comparison, counts: tuple[int, ...]) -> dict[str, Any]:
     return result
 
 
-def run(options: Options) -> None:
+def run(options: ScoreOptions) -> None:
     reporter = Reporter()
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
         result = score_map(options, reporter)
-    click.echo(json.dumps(result) if options["as_json"] else as_text(result))
+    click.echo(json.dumps(result) if options.as_json else as_text(result))
 
 
-def score_map(options: Options, reporter: Reporter) -> dict[str, Any]:
-    map_ = read_map(options["map_path"])
-    source = read_file_or_parts(options["input_path"], read_options(options, map_))
+def score_map(options: ScoreOptions, reporter: Reporter) -> dict[str, Any]:
+    map_ = read_map(options.map_path)
+    source = read_file_or_parts(options.input_path, read_options(options, map_))
     if len(source) != len(map_.placed):
         raise FileError(
-            options["map_path"],
+            options.map_path,
             f"has {len(map_.placed):,} points, but {source.path} has {len(source):,} rows; pass the input of this map",
         )
     model = model_of(options, map_)
-    rows = sample_rows(len(source), EXACT_UP_TO, ROWS_SAMPLED, options["seed"])
+    rows = sample_rows(len(source), EXACT_UP_TO, ROWS_SAMPLED, options.seed)
     counts = tuple(k for k in COUNTS if k < len(source))
     if not counts:
         raise FileError(source.path, "has only one row; neighbors need at least two")
     reporter.info(f"neighbors of {len(rows):,} rows among {len(source):,}")
-    labels = (
-        None
-        if options["label"] is None or source.extra_columns is None
-        else source.extra_columns.column(options["label"])
-    )
-    compared = Comparison.of(source.values, map_.placed, rows, max(counts), model, classes_of(labels))
+    classes = classes_of(source.column(options.reading.label))
+    compared = Comparison.of(source.values, map_.placed, rows, max(counts), model, classes)
     return {
         "pixelsne_version": __version__,
         "rows": len(source),
@@ -82,24 +78,29 @@ def score_map(options: Options, reporter: Reporter) -> dict[str, Any]:
     }
 
 
-def read_options(options: Options, map_: Map) -> ReadOptions:
+def read_options(options: ScoreOptions, map_: Map) -> ReadOptions:
     """Return the user's options, and for those that are not set, the ones in the metadata of the map."""
     metadata = map_.metadata
     is_table = bool(metadata.get("columns")) and not metadata.get("rep")
-    columns = options["columns"] or (tuple(metadata["columns"]) if is_table else None)
-    return ReadOptions(columns, options["label"], options["header"], options["representation"] or metadata.get("rep"))
+    columns = tuple(metadata["columns"]) if is_table else None
+    reading = options.reading
+    return replace(
+        reading,
+        columns=reading.columns or columns,
+        representation=reading.representation or metadata.get("rep"),
+    )
 
 
-def model_of(options: Options, map_: Map) -> PixelSNE:
+def model_of(options: ScoreOptions, map_: Map) -> PixelSNE:
     """Return a model with the settings of the map, except those that the user overrides."""
     stored = map_.metadata.get("settings", {})
     settings = {name: stored[name] for name in AFFINITY_SETTINGS if name in stored}
-    settings |= {name: options[name] for name in ("perplexity", "metric") if options[name] is not None}
+    settings |= {name: value for name in ("perplexity", "metric") if (value := getattr(options, name)) is not None}
     if settings.get("metric", "euclidean") not in SCALED_METRICS:
         settings.pop("scale", None)
     if settings.get("metric") == "affinities":
         raise ValueError("a map of affinities cannot be scored: affinities have no distances between rows")
-    return PixelSNE(**settings, n_jobs=options["jobs"])
+    return PixelSNE(**settings, n_jobs=options.jobs)
 
 
 def divergence(source: Source, map_: Map, model: PixelSNE) -> float | None:

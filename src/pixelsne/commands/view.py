@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pixelsne.commands.embed import Options, make_model, read, write_results
+from pixelsne.commands.fitting import make_model, read_input
 from pixelsne.commands.interrupts import Stopped
+from pixelsne.commands.options import DrawOptions, EmbedFiles, ViewOptions
 from pixelsne.commands.paths import check_paths
 from pixelsne.commands.plot import requested_column
 from pixelsne.commands.reporter import Reporter
+from pixelsne.commands.results import map_of, write_results
 from pixelsne.files.read_map import read_map
 from pixelsne.settings import settings_of
 from pixelsne.viewer import current_map, make_server, open_page, snapshots_of, written
@@ -23,11 +25,11 @@ if TYPE_CHECKING:
     from pixelsne.viewer.server import Server
 
 
-def run(options: Options) -> None:
-    reporter = Reporter(options["quiet"], progress=True)
+def run(options: ViewOptions) -> None:
+    reporter = Reporter(options.quiet, progress=True)
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
-        server = live_server(options, reporter) if options["live"] else finished_server(options)
+        server = live_server(options, reporter) if options.live else finished_server(options)
         stack.callback(server.close)
         server.start()
         try:
@@ -35,7 +37,7 @@ def run(options: Options) -> None:
                 server.live.start()
             click.echo(server.address)
             reporter.info("open this address in a browser on this machine; Ctrl-C ends")
-            if options["browser"]:
+            if options.browser:
                 open_page(server.address)
             threading.Event().wait()
         except Stopped:
@@ -43,7 +45,7 @@ def run(options: Options) -> None:
             raise
 
 
-def end_live_run(options: Options, live: LiveRun | None) -> str:
+def end_live_run(options: ViewOptions, live: LiveRun | None) -> str:
     """Stop the run and finish its map as it is. Return a message about it."""
     if live is None or live.status()["state"] not in {"running", "paused"}:
         return "closed"
@@ -51,44 +53,44 @@ def end_live_run(options: Options, live: LiveRun | None) -> str:
         failed = live.status()["state"] == "failed"  # already reported
         return "closed" if failed else "stopped before the map began to form, nothing written"
     stopped = f"stopped at iteration {live.status()['iteration']}"
-    return stopped if options["output"] else f"{stopped}, nothing written; pass -o MAP to write the map"
+    return stopped if options.output else f"{stopped}, nothing written; pass -o MAP to write the map"
 
 
-def finished_server(options: Options) -> "Server":
-    map_ = read_map(options["path"])
-    page = page_of(map_, Path(options["path"]).name, requested_column(map_, options["label"]))
+def finished_server(options: ViewOptions) -> "Server":
+    map_ = read_map(options.path)
+    page = page_of(map_, Path(options.path).name, requested_column(map_, options.reading.label))
     return serve(options, page, None, lambda: map_)
 
 
-def serve(options: Options, page: Page, live: LiveRun | None, current: Any) -> "Server":
+def serve(options: ViewOptions, page: Page, live: LiveRun | None, current: Any) -> "Server":
     """Return the server. With a fixed --port, its key is kept too, so that an open page can reconnect."""
-    keys = Secrets.kept(options["port"]) if options["port"] else Secrets()
+    keys = Secrets.kept(options.port) if options.port else Secrets()
     return make_server(
         page,
         live,
         lambda rows, kind: written(current(), rows, kind),
-        options["host"],
-        options["port"],
+        options.host,
+        options.port,
         keys,
-        options["url"],
+        options.url,
     )
 
 
-def live_server(options: Options, reporter: Reporter) -> "Server":
-    options = options | {"input_path": options["path"], "output": options["output"] or ""}
-    if options["output"]:
-        check_paths(options)
-    model = make_model(options)
-    source = read(options, model, reporter)
+def live_server(options: ViewOptions, reporter: Reporter) -> "Server":
+    files, reading, fitting = EmbedFiles(options.path, options.output or ""), options.reading, options.fitting
+    check_paths(files, fitting.init)
+    model = make_model(fitting)
+    source = read_input(options.path, reading, fitting, model, reporter)
     settings = settings_of(model, init="random")
-    columns = columns_of(source.extra_columns, {options["label"]})
-    color = chosen_color(columns, None, options["label"])
-    page = Page(Path(options["path"]).name, settings.resolution, len(source), columns, b"", color)
+    columns = columns_of(source.extra_columns, {reading.label} if reading.label else None)
+    color = chosen_color(columns, None, reading.label)
+    page = Page(Path(options.path).name, settings.resolution, len(source), columns, b"", color)
 
     def finish() -> str:
-        if options["output"]:
-            list(write_results(options, model, source))
-            reporter.info(f"the map is in {options['output']}")
+        if options.output:
+            map_ = map_of(model, source, reading, fitting.seed)
+            list(write_results(files, map_, model, source, reading.label, DrawOptions()))
+            reporter.info(f"the map is in {options.output}")
         return str(model.stopped_by_)
 
     live = LiveRun(

@@ -31,6 +31,10 @@ class Source:
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
+    def column(self, name: str | None) -> Any:
+        """Return the column of a name that is not embedded; None without a name or without a table."""
+        return None if name is None or self.extra_columns is None else self.extra_columns.column(name)
+
 
 @dataclass(frozen=True)
 class ReadOptions:

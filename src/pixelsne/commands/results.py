@@ -1,0 +1,47 @@
+"""Write what a fit produced: the map, the model, the page and the picture."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from pixelsne.commands.options import DrawOptions, EmbedFiles
+from pixelsne.commands.plot import draw, plot_style, write_page
+from pixelsne.estimator import PixelSNE
+from pixelsne.files.maps import Map, map_metadata
+from pixelsne.files.model import run_metadata
+from pixelsne.files.paths import target_of
+from pixelsne.files.source import ReadOptions, Source
+from pixelsne.files.write_map import write_map
+
+
+def map_of(model: PixelSNE, source: Source, reading: ReadOptions, seed: int) -> Map:
+    metadata = map_metadata(source, reading, model.screen_, seed=seed, **run_metadata(model))
+    return Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
+
+
+def write_results(
+    files: EmbedFiles, map_: Map, model: PixelSNE, source: Source, label: str | None, drawing: DrawOptions
+) -> Iterator[str]:
+    """Write all results; yield the path of each once it is complete."""
+    if files.output:
+        write_map(files.output, map_)  # first, so that later failures do not lose the map
+        yield files.output
+    if files.model_path:
+        store_column_names(model, source)
+        target_of(Path(files.model_path)).parent.mkdir(parents=True, exist_ok=True)
+        model.save(files.model_path)
+        yield files.model_path
+    if files.html:
+        write_page(files.html, map_, source.path.name, None, dark=drawing.dark)
+        yield files.html
+    if files.picture:
+        style = plot_style(drawing, label=True)
+        draw(files.picture, model.pixels_, map_.resolution, source.column(label), label or "", style)
+        yield files.picture
+
+
+def store_column_names(model: PixelSNE, source: Source) -> None:
+    """Store the column names in the model, so that `transform` reads the same columns."""
+    if len(source.columns) == model.n_features_in_:
+        model.feature_names_in_ = np.array(source.columns, dtype=object)
