@@ -8,6 +8,7 @@ from pixelsne.affinities import joint_affinities
 from pixelsne.distributed import affinities, halo, reduce, shards, sized
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import fit_reduction
+from pixelsne.row_transforms import ROW_TRANSFORMS
 from stages_here import Here, as_matrix, collect, prepare, settings_of
 
 
@@ -15,20 +16,20 @@ def blocks_of(values, count):
     return [reduce.Block(number, part) for number, part in enumerate(np.array_split(values, count))]
 
 
-def reduce_in_parts(blocks, columns, dimensions, cosine):
+def reduce_in_parts(blocks, columns, dimensions, metric="euclidean"):
     counts = [len(block.values) for block in blocks]
     first_rows = [0, *np.cumsum(counts[:-1]).tolist()] if counts else []
     rows = reduce.Rows(blocks, first_rows, (sum(counts), columns))
-    return reduce.fit_reduction(Here(2), rows, dimensions, cosine=cosine)
+    return reduce.fit_reduction(Here(2), rows, dimensions, metric)
 
 
 class TestReduce:
     @pytest.mark.parametrize("dimensions", [None, 50, 5])
-    @pytest.mark.parametrize("cosine", [False, True])
-    def test_moments_in_parts_are_those_of_all(self, groups, dimensions, cosine):
+    @pytest.mark.parametrize("metric", ROW_TRANSFORMS)
+    def test_moments_in_parts_are_those_of_all(self, groups, dimensions, metric):
         values = groups * 1000 + 7
-        found = reduce_in_parts(blocks_of(values, 5), 20, dimensions, cosine)
-        expected = fit_reduction(values, dimensions, 0, _core.ProgressToken(), to_length_one=cosine)
+        found = reduce_in_parts(blocks_of(values, 5), 20, dimensions, metric)
+        expected = fit_reduction(values, dimensions, 0, _core.ProgressToken(), metric=metric)
         assert found.units == expected.units
         assert np.allclose(found.mean, expected.mean)
         assert found.scale == pytest.approx(expected.scale)
@@ -39,7 +40,7 @@ class TestReduce:
     def test_extreme_values_are_those_of_all(self, groups):
         values = groups.astype(np.float64)
         values[3000, 4], values[[7, 900]] = 9.97e36, 1e20
-        found = reduce_in_parts(blocks_of(values, 5), 20, 5, cosine=False)
+        found = reduce_in_parts(blocks_of(values, 5), 20, 5)
         expected = fit_reduction(values, 5, 0, _core.ProgressToken())
         assert "41 values of X in 3 rows" in expected.warning
         assert found.warning == expected.warning
@@ -51,12 +52,12 @@ class TestReduce:
     @pytest.mark.parametrize("power", [0.0, 0.6, 2.0])
     def test_as_many_components_are_kept(self, random, power):
         values = random.normal(size=(1000, 150)) * np.arange(1, 151.0) ** -power
-        found = reduce_in_parts(blocks_of(values, 4), 150, "auto", cosine=False)
+        found = reduce_in_parts(blocks_of(values, 4), 150, "auto")
         assert found.dimensions == fit_reduction(values, "auto", 0, _core.ProgressToken()).dimensions
 
     def test_empty_partitions_do_no_harm(self, groups):
         blocks = [reduce.Block(0, groups[:0]), *blocks_of(groups, 2)]
-        found = reduce_in_parts(blocks, 20, 5, cosine=False)
+        found = reduce_in_parts(blocks, 20, 5)
         assert np.allclose(found.mean, fit_reduction(groups, 5, 0, _core.ProgressToken()).mean)
 
     def test_wrong_partitions_are_told(self):
@@ -67,7 +68,7 @@ class TestReduce:
 
     def test_very_wide_input_is_refused(self):
         with pytest.raises(ValueError, match="distributed PCA takes up to"):
-            reduce_in_parts([], 5000, 50, cosine=False)
+            reduce_in_parts([], 5000, 50)
 
 
 class TestPartition:

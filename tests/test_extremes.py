@@ -67,8 +67,7 @@ def test_the_other_rows_keep_their_neighbors(digits, kind, columns, make, metric
     spoiled, extra_columns = spoil(values, kind)
     token = _core.ProgressToken()
     reduced, expected = (
-        fit_reduction(make(one), 50, 0, token, to_length_one=metric == "cosine").apply(make(one), token, 1)
-        for one in (spoiled, values)
+        fit_reduction(make(one), 50, 0, token, metric=metric).apply(make(one), token, 1) for one in (spoiled, values)
     )
     assert np.isfinite(reduced).all()
     assert kept_share(reduced[extra_columns], expected[extra_columns]) > 0.95

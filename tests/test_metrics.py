@@ -90,8 +90,37 @@ def test_too_many_points_for_other_metrics(monkeypatch, values):
 
 
 def test_where_a_metric_is_not_defined(values):
-    with pytest.raises(ValueError, match="metric='correlation' is not defined between row 0"):
-        quick(metric="correlation").fit(np.vstack([values, np.ones(64)]))
+    with pytest.raises(ValueError, match="metric='braycurtis' is not defined between row 400"):
+        quick(metric="braycurtis").fit(np.vstack([values, np.zeros((2, 64))]))
+
+
+def test_correlation_is_euclidean_between_centered_directions(values):
+    """Squared distances are twice 1 - r, up to one scale; neither a factor nor an offset of a row matters."""
+    random = np.random.default_rng(0)
+    changed = values * random.uniform(0.1, 10, (len(values), 1)) + random.normal(0, 100, (len(values), 1))
+    model = quick(metric="correlation", n_pca=None).fit(changed)
+    found = pairwise_distances(model._embedding.space.points[:50]) ** 2
+    truth = 2 * pairwise_distances(values[:50], metric="correlation")
+    scale = model._embedding.space.reduction.scale**2
+    np.testing.assert_allclose(found * scale, truth, atol=1e-5)
+    np.testing.assert_array_equal(model.transform(changed[:20]), model.embedding_[:20])
+
+
+def test_constant_rows_are_equally_far_from_all_others_by_correlation(values):
+    points = np.vstack([values, np.full((2, values.shape[1]), 0.1)])
+    model = quick(metric="correlation", n_pca=None).fit(points)
+    space = model._embedding.space
+    distances = pairwise_distances(space.points)[-1] * space.reduction.scale
+    np.testing.assert_allclose(distances[: len(values)], 1.0, atol=1e-5)
+    np.testing.assert_array_equal(space.points[-1], space.points[-2])
+
+
+def test_correlation_refuses_sparse_rows(values):
+    with pytest.raises(ValueError, match=r"metric='correlation' takes no sparse X; use X.toarray\(\)"):
+        quick(metric="correlation").fit(sparse.csr_array(values))
+    model = quick(metric="correlation", max_iter=10).fit(values[:60])
+    with pytest.raises(ValueError, match=r"metric='correlation' takes no sparse X"):
+        model.transform(sparse.csr_array(values[:3]))
 
 
 def test_metrics_for_dense_rows_only(values):

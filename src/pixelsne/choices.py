@@ -1,15 +1,15 @@
-"""Names that parameters choose from. Imports nothing, so that the command line can offer them at once."""
+"""Names that parameters choose from. Imports nothing slow, so that the command line can offer them at once."""
 
-# The core knows the first three, two of which are one; the others are scikit-learn's. Those that take their
-# parameters from the data (mahalanobis, seuclidean) are left out: new points would change them. Scaled columns give
-# the same.
-CORE_METRICS = ("euclidean", "l2", "cosine")
+from pixelsne.row_transforms import ROW_TRANSFORMS
+
+# The core computes these; all others are scikit-learn's. Metrics that take their parameters from the data
+# (mahalanobis, seuclidean) are left out: new points would change them. Scaled columns give the same.
+CORE_METRICS = tuple(ROW_TRANSFORMS)
 OTHER_METRICS = (
     "braycurtis",
     "canberra",
     "chebyshev",
     "cityblock",
-    "correlation",
     "dice",
     "hamming",
     "haversine",

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pixelsne.arrays import Placed, Positions
-from pixelsne.choices import GIVEN_METRICS, OTHER_METRICS
+from pixelsne.choices import GIVEN_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
@@ -57,7 +57,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     aspect : {"equal", "fill"}, default="equal"
         Whether both axes of the screen share one scale, or each is stretched to fill it, as in the paper.
     metric : str, default="euclidean"
-        "euclidean", "cosine", another of scikit-learn's pairwise distances (for up to 30,000 points),
+        "euclidean", "cosine", "correlation", another of scikit-learn's pairwise distances (for up to 30,000 points),
         "precomputed" (X is a square matrix of distances or a sparse graph of them, as kneighbors_graph with
         mode="distance" makes it) or "affinities" (X is a sparse square P).
     scale : {"none", "standard"}, default="none"
@@ -66,7 +66,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     n_pca : "auto", int or None, default="auto"
         Input with more columns is first reduced to this many principal components; None = never. "auto" takes
         50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns (up to 512
-        components, or fewer above 31,250 columns, if X has more than 2,048). For "euclidean" and "cosine".
+        components, or fewer above 31,250 columns, if X has more than 2,048). For "euclidean", "cosine" and
+        "correlation".
     duplicates : {"merge", "keep"}, default="merge"
         Whether equal rows become one point while the map is made, and are spread around it afterwards. Not for
         metric="precomputed" and "affinities", nor on a cluster.
@@ -118,7 +119,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Iterations done, and what ended them: "max_iter", "tol", "callback" or "interrupt".
     n_pca_ : int or None
         Dimensions in which rows were compared: components kept, or the columns of X if it was not reduced. None
-        for metrics other than "euclidean" and "cosine".
+        for metrics other than "euclidean", "cosine" and "correlation".
     perplexity_ : float or tuple of float
         The one used.
     timings_ : dict
@@ -293,7 +294,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def estimate_memory(self, X: Any) -> int:
         """Return the bytes that fitting X takes at most, beside X itself; `fit` fails early if there are fewer.
 
-        For "euclidean" and "cosine" true to some 15 % (benchmarks/memory.py).
+        For "euclidean", "cosine" and "correlation" true to some 15 % (benchmarks/memory.py).
         """
         unfitted = type(self)(**(self.get_params(deep=False) | {"init": "random", "random_state": 0}))
         return estimate(unfitted.start(X).workload)
@@ -394,7 +395,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         metric = self.metric if isinstance(self.metric, str) else ""  # a wrong one is told by fit
-        tags.input_tags.sparse = metric not in OTHER_METRICS or metric in TAKE_SPARSE
+        tags.input_tags.sparse = metric in TAKE_SPARSE or metric in GIVEN_METRICS
         tags.input_tags.pairwise = tags.input_tags.positive_only = metric in GIVEN_METRICS
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags

@@ -30,6 +30,7 @@ from pixelsne.extremes import (
     judge_census,
     take_census,
 )
+from pixelsne.row_transforms import ROW_TRANSFORMS
 
 Float64s = NDArray[np.float64]
 Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
@@ -77,16 +78,6 @@ def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[t
         token.advance(part.stop - part.start)
 
 
-def divide_rows(block: Any, divisors: Any) -> Any:
-    """Divide each row by its divisor; rows of zeros stay as they are."""
-    column = (divisors.toarray() if sparse.issparse(divisors) else np.asarray(divisors)).reshape(-1, 1)
-    column = np.where(column == 0, 1.0, column)
-    if not sparse.issparse(block):
-        return block / column
-    block.data /= np.repeat(column.ravel(), np.diff(block.indptr))
-    return block
-
-
 def divide_columns(block: Any, divisors: Float64s) -> Any:
     if not sparse.issparse(block):
         return block / divisors
@@ -106,11 +97,11 @@ def within_reach(block: Any, unit: float) -> Any:
 
 @dataclass(frozen=True)
 class Units:
-    """What every row goes through first: extreme values become ordinary ones, division by one number, so that
-    squares cannot overflow, and for cosines the step to length 1."""
+    """The first transform of every row: that of its metric; or, for Euclidean distances, extreme values become ordinary
+    ones, and all values are divided by one number, so that squares cannot overflow."""
 
     unit: float
-    to_length_one: bool
+    metric: str = "euclidean"
     ordinary: ValueRange | None = None  # None where no value is extreme
     deviations: Float64s | None = None  # (d) by which columns are divided then; None: by nothing
 
@@ -120,12 +111,11 @@ class Units:
             yield part, self.rescale(block)
 
     def rescale(self, block: Any) -> Any:
-        if not self.to_length_one:
-            block = within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
-            return block if self.deviations is None else divide_columns(block, self.deviations)
-        block = divide_rows(block, abs(block).max(axis=1))  # squares neither overflow nor vanish
-        squares = block.multiply(block) if sparse.issparse(block) else np.square(block)
-        return divide_rows(block, np.sqrt(squares.sum(axis=1)))
+        transform = ROW_TRANSFORMS[self.metric].apply
+        if transform is not None:
+            return transform(block)
+        block = within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
+        return block if self.deviations is None else divide_columns(block, self.deviations)
 
 
 @dataclass(frozen=True)
@@ -348,15 +338,15 @@ def fit_reduction(
     seed: int,
     token: _core.ProgressToken,
     *,
-    to_length_one: bool = False,
+    metric: str = "euclidean",
     scale_columns: bool = False,
 ) -> Reduction:
     """Fit a reduction to at most `dimensions` components; "auto": as many as keep the neighborhoods."""
     n, d = values.shape
     token.expect(3 * n)
     largest = largest_magnitude(values, token)
-    extremes = Extremes(None, largest) if to_length_one else find_extremes(values, largest, token)
-    units = Units(extremes.magnitude or 1.0, to_length_one, extremes.ordinary)
+    extremes = Extremes(None, largest) if ROW_TRANSFORMS[metric].apply else find_extremes(values, largest, token)
+    units = Units(extremes.magnitude or 1.0, metric, extremes.ordinary)
     mean = mean_row(values, units, token)
     if scale_columns:
         deviations = column_deviations(values, units, mean, token)

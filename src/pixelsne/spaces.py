@@ -21,6 +21,7 @@ from pixelsne.graphs import check_square, join, nearest_in_rows, precomputed_aff
 from pixelsne.memory import check_room_for_points
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import Reduction, fit_reduction
+from pixelsne.row_transforms import ROW_TRANSFORMS
 from pixelsne.settings import Settings
 
 # Distances the core does not know are computed for all pairs, in a minute or so for this many points.
@@ -29,7 +30,10 @@ MOST_POINTS_FOR_OTHER_METRICS = 30_000
 # A sparse matrix with more columns is not filled in.
 WIDEST_DENSE = 1000
 
-TAKE_SPARSE = ("cityblock", "l1", "manhattan")
+TAKE_SPARSE = (
+    *(metric for metric, transform in ROW_TRANSFORMS.items() if transform.takes_sparse),
+    *("cityblock", "l1", "manhattan"),
+)
 
 Matches = NDArray[np.int64]
 
@@ -71,7 +75,7 @@ def check_takes(metric: str, values: Any) -> None:
     if sparse.issparse(values) and metric not in TAKE_SPARSE:
         raise ValueError(
             f"metric={metric!r} takes no sparse X; use X.toarray() (of a data frame, X.sparse.to_dense()), or one of "
-            f"the metrics {', '.join(('euclidean', 'cosine', *TAKE_SPARSE))}"
+            f"the metrics {', '.join(TAKE_SPARSE)}"
         )
 
 
@@ -113,7 +117,7 @@ def nearest_at_no_distance(neighbors: Neighbors) -> Matches:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Euclidean distances, or cosine distances: the same between rows of unit length."""
+    """Euclidean distances, or another metric that is Euclidean after a transform of each row."""
 
     reduction: Reduction
     points: Points
@@ -125,14 +129,14 @@ class Coordinates:
                 f"n_pca=None would fill in all {values.shape[1]} columns of a sparse X; "
                 "use n_pca='auto' or a number, or X.toarray() if that is what you want"
             )
-        cosine = settings.metric == "cosine"
+        check_takes(settings.metric, values)
         token.expect(values.shape[0])
         reduction = fit_reduction(
             values,
             settings.n_pca,
             settings.seed,
             token,
-            to_length_one=cosine,
+            metric=settings.metric,
             scale_columns=settings.scale == "standard",
         )
         check_room_for_points(values.shape[0], reduction.dimensions)
@@ -142,6 +146,7 @@ class Coordinates:
         return find_neighbors(self.points, k, settings.neighbors, settings.seed, settings.threads, token, reorder=True)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
+        check_takes(self.reduction.units.metric, values)
         token.expect(values.shape[0])
         queries = self.reduction.apply(values, token, threads)
         return Neighbors(*_core.neighbors_of_queries(queries, self.points, k, token, threads))

@@ -120,7 +120,7 @@ def distributed_settings(model: PixelSNE) -> Settings:
     seed = int(check_random_state(model.random_state).randint(2**31))
     settings = settings_of(model, seed, n_jobs=1)
     if settings.metric not in CORE_METRICS:
-        raise ValueError(f"metric={settings.metric!r} is not distributed; use 'euclidean' or 'cosine'")
+        raise ValueError(f"metric={settings.metric!r} is not distributed; use one of {', '.join(CORE_METRICS)}")
     if settings.scale != "none":
         raise ValueError(f"scale={settings.scale!r} is not distributed; scale the columns of X first")
     if settings.repulsion not in {"auto", "pixel-field"}:

@@ -122,7 +122,7 @@ class DistributedRun:
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         runner, settings, partitions = self.runner, self.settings, self.partitions
         whole = reduce.Rows(partitions.blocks, partitions.first_rows, (partitions.rows, partitions.columns))
-        reduction = reduce.fit_reduction(runner, whole, settings.n_pca, cosine=settings.metric == "cosine")
+        reduction = reduce.fit_reduction(runner, whole, settings.n_pca, settings.metric)
         points = [runner.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
         yield from self._timed("reduce", self._wait("reduce", points))
         self._learn(runner.gather([reduction])[0])

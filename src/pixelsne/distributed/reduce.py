@@ -41,6 +41,7 @@ from pixelsne.reduce import (
     spread_of,
     top_directions,
 )
+from pixelsne.row_transforms import ROW_TRANSFORMS
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,8 @@ def stacked(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def make_threshold(sample: Any, found: Moments, to_length_one: bool) -> Threshold | None:  # noqa: FBT001
-    return None if to_length_one else find_threshold(sample, found.total)
+def make_threshold(sample: Any, found: Moments, metric: str) -> Threshold | None:
+    return None if ROW_TRANSFORMS[metric].apply else find_threshold(sample, found.total)
 
 
 def census(block: Block, threshold: Threshold | None, first_row: int) -> Census | None:
@@ -146,14 +147,14 @@ def joined(parts: list[Census | None]) -> Census | None:
     return join_censuses(known) if known else None
 
 
-def make_extremes(counted: Census | None, sample: Any, found: Moments, to_length_one: bool) -> Extremes:  # noqa: FBT001
+def make_extremes(counted: Census | None, sample: Any, found: Moments, metric: str) -> Extremes:
     if counted is not None:
         return judge_census(counted, found.total)
-    return Extremes(None, found.total, "" if to_length_one else describe_crowd(sample, found.total))
+    return Extremes(None, found.total, "" if ROW_TRANSFORMS[metric].apply else describe_crowd(sample, found.total))
 
 
-def make_units(extremes: Extremes, to_length_one: bool) -> Units:  # noqa: FBT001
-    return Units(extremes.magnitude or 1.0, to_length_one, extremes.ordinary)
+def make_units(extremes: Extremes, metric: str) -> Units:
+    return Units(extremes.magnitude or 1.0, metric, extremes.ordinary)
 
 
 def make_mean(found: Moments) -> Any:
@@ -195,17 +196,17 @@ class Rows:
         return runner.task("reduce", stacked, parts)
 
 
-def find_extremes(runner: TaskRunner, rows: Rows, *, cosine: bool) -> Any:
+def find_extremes(runner: TaskRunner, rows: Rows, metric: str) -> Any:
     """The future of Extremes."""
     found = runner.join("reduce", largest, [runner.task("reduce", magnitude, block) for block in rows.blocks])
     sample = rows.sample(runner, NUMBERS_PER_BLOCK)
-    threshold = runner.task("reduce", make_threshold, sample, found, cosine)
+    threshold = runner.task("reduce", make_threshold, sample, found, metric)
     placed = zip(rows.blocks, rows.first_rows, strict=True)
     censuses = [runner.task("reduce", census, block, threshold, first) for block, first in placed]
-    return runner.task("reduce", make_extremes, runner.join("reduce", joined, censuses), sample, found, cosine)
+    return runner.task("reduce", make_extremes, runner.join("reduce", joined, censuses), sample, found, metric)
 
 
-def fit_reduction(runner: TaskRunner, rows: Rows, dimensions: Dimensions, *, cosine: bool) -> Any:
+def fit_reduction(runner: TaskRunner, rows: Rows, dimensions: Dimensions, metric: str) -> Any:
     """The future of a Reduction, the same as the local one's but for rounding."""
     columns = rows.shape[1]
     is_reduced = reduces(columns, dimensions)
@@ -214,8 +215,8 @@ def fit_reduction(runner: TaskRunner, rows: Rows, dimensions: Dimensions, *, cos
             f"X has {columns:,} columns; distributed PCA takes up to {WIDEST_COVARIANCE:,}. Reduce it first "
             "(dask_ml.decomposition.TruncatedSVD, for example), or pass n_pca=None"
         )
-    extremes = find_extremes(runner, rows, cosine=cosine)
-    units = runner.task("reduce", make_units, extremes, cosine)
+    extremes = find_extremes(runner, rows, metric)
+    units = runner.task("reduce", make_units, extremes, metric)
     totals = [runner.task("reduce", sums, block, units) for block in rows.blocks]
     mean = runner.task("reduce", make_mean, runner.join("reduce", added, totals))
     measure = products if is_reduced else squares

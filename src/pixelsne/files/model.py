@@ -12,7 +12,7 @@ from scipy import sparse
 
 from pixelsne import __version__
 from pixelsne.arrays import AnyArray
-from pixelsne.choices import OTHER_METRICS
+from pixelsne.choices import CORE_METRICS, OTHER_METRICS
 from pixelsne.descent import LARGEST_COORDINATE
 from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.embedding import Embedding
@@ -95,7 +95,7 @@ def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
         arrays["directions"] = reduction.directions
     return {
         "unit": reduction.units.unit,
-        "to_length_one": reduction.units.to_length_one,
+        "row_transform": reduction.units.metric,
         "scale": reduction.scale,
         "reduced": reduction.directions is not None,
         "limited": ordinary is not None,
@@ -116,11 +116,18 @@ def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
         raise DamagedFileError("the shapes of its points and of their PCA do not match")
     units = Units(
         positive(described["unit"]),
-        bool(described["to_length_one"]),
+        read_row_transform(described),
         read_range(described, arrays, mean),
         read_deviations(described, arrays, mean),
     )
     return Coordinates(Reduction(units, mean, positive(described["scale"]), directions), points)
+
+
+def read_row_transform(described: Document) -> str:
+    """Return the metric whose row transform the model has. Version 0.1.0 knew two."""
+    if "row_transform" not in described:
+        return "cosine" if described["to_length_one"] else "euclidean"
+    return check_choice("metric", described["row_transform"], CORE_METRICS)
 
 
 def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRange | None:
