@@ -18,7 +18,7 @@ from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
-from pixelsne.reduce import FARTHEST, Reduction, Units
+from pixelsne.reduction import FARTHEST, Reduction, Units
 from pixelsne.screen import Screen
 from pixelsne.settings import (
     check_choice,
@@ -131,7 +131,7 @@ def read_row_transform(described: Document) -> str:
 
 
 def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRange | None:
-    if not described["limited"]:
+    if not described.get("limited"):  # version 0.1.0 did not limit values
         return None
     low, high = (array_of(arrays, name, np.float64, mean.shape) for name in ("low", "high"))
     if (low > high).any():
@@ -140,7 +140,7 @@ def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRang
 
 
 def read_deviations(described: Document, arrays: Arrays, mean: AnyArray) -> AnyArray | None:
-    if not described["scaled"]:
+    if not described.get("scaled"):  # nor scale columns
         return None
     deviations = array_of(arrays, "deviations", np.float64, mean.shape)
     if not (deviations > 0).all():
