@@ -63,7 +63,7 @@ def collect(values, count, k=30):
 def prepare(values, count, k=30):
     shard_points = collect(values, count, k)
     runner, settings = Here(len(shard_points)), settings_of(perplexity=10)
-    axes = find_axes(runner, np.array_split(values, 3), [values], "pca")
+    axes = find_axes(runner, np.array_split(values, 3), len(values), [values], "pca")
     kernels, rows = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
     given, sources = halo.exchange_halo(runner, rows)
     graphs = runner.each("halo", descent.make_graph, rows, given, sources)

@@ -56,10 +56,10 @@ def embed(tmp_path, monkeypatch):
 
     def run(work, *options, output="map"):
         @contextmanager
-        def clients(_given):
+        def connect(*_given):
             yield work
 
-        monkeypatch.setattr("pixelsne.commands.cluster.clients", clients)
+        monkeypatch.setattr("pixelsne.commands.cluster.connect", connect)
         monkeypatch.setattr("pixelsne.commands.cluster.start_files", lambda *_, **__: work)
         return CliRunner().invoke(main, ["embed", "points", "-o", output, "--cluster", "local", *options])
 

@@ -289,7 +289,7 @@ def test_what_one_machine_can_do_only_is_refused(whole_client, points, changes):
 
 
 def test_a_cluster_too_small_is_told_before_it_starts(whole_client, points, monkeypatch):
-    monkeypatch.setattr("pixelsne.distributed.memory.memory_limit", lambda: 100_000_000)
+    monkeypatch.setattr("pixelsne.distributed.task_runner.memory_limit", lambda: 100_000_000)
     with pytest.raises(MemoryError, match=r"needs about 0\.\d GB on each of 2 workers.*0\.1 GB .*more memory"):
         start(chunked(points), whole_client, PixelSNE(**SETTINGS))
 
@@ -347,7 +347,7 @@ def test_what_needs_one_machine_is_refused_on_the_command_line(tmp_path):
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.cluster.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("pixelsne.distributed.task_runner.SECONDS_TO_CONNECT", 1)
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "tcp://127.0.0.1:9"]
     finished = CliRunner().invoke(main, command)
     assert finished.exit_code == 1

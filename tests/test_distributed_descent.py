@@ -33,7 +33,7 @@ class TestDescent:
     def test_a_start_ruled_by_outliers_is_the_local_one(self, groups):
         values = groups.copy()
         values[:3] *= 1e4
-        axes = find_axes(Here(3), np.array_split(values, 3), [values], "pca")
+        axes = find_axes(Here(3), np.array_split(values, 3), len(values), [values], "pca")
         expected = local_positions(values, "pca", 0)
         assert np.allclose(start_positions(values, axes, 0), expected, atol=1e-7)
         assert np.abs(expected).max() < 6e-4  # nobody is far out
@@ -41,7 +41,7 @@ class TestDescent:
     def test_a_flat_start_gets_noise(self):
         values = np.zeros((50, 3), dtype=np.float32)
         values[:, 1] = np.arange(50)
-        axes = find_axes(Here(1), [values], [values], "pca")
+        axes = find_axes(Here(1), [values], len(values), [values], "pca")
         start = start_positions(values, axes, 0)
         assert axes.flat == [False, True]
         assert np.ptp(start[:, 1]) > 0

@@ -19,8 +19,8 @@ def blocks_of(values, count):
 def reduce_in_parts(blocks, columns, dimensions, metric="euclidean"):
     counts = [len(block.values) for block in blocks]
     first_rows = [0, *np.cumsum(counts[:-1]).tolist()] if counts else []
-    rows = reduce.Rows(blocks, first_rows, (sum(counts), columns))
-    return reduce.fit_reduction(Here(2), rows, dimensions, metric)
+    rows = reduce.ShardedRows(Here(2), blocks, first_rows, (sum(counts), columns))
+    return reduce.fit_reduction(rows, dimensions, 0, metric)
 
 
 class TestReduce:

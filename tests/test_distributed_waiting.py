@@ -9,7 +9,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pixelsne import PixelSNE
-from pixelsne.distributed import embed, waiting
+from pixelsne.distributed import embed, task_runner
 from pixelsne.distributed.task_runner import TaskRunner
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -34,7 +34,7 @@ class Cluster:
 @pytest.fixture
 def cluster(monkeypatch):
     made = Cluster([])
-    monkeypatch.setattr(waiting.time, "monotonic", made.monotonic)
+    monkeypatch.setattr(task_runner.time, "monotonic", made.monotonic)
     return made
 
 
@@ -44,7 +44,7 @@ def check_often(watch, times):
 
 
 def test_a_moment_without_workers_is_not_worth_a_word(cluster):
-    watch = waiting.WorkerWatch(cluster)
+    watch = task_runner.WorkerWatch(cluster)
     check_often(watch, 4)
     cluster.workers = ["a"]
     check_often(watch, 1)
@@ -53,7 +53,7 @@ def test_a_moment_without_workers_is_not_worth_a_word(cluster):
 
 
 def test_a_warning_within_seconds_and_once(cluster):
-    watch = waiting.WorkerWatch(cluster)
+    watch = task_runner.WorkerWatch(cluster)
     with pytest.warns(RuntimeWarning, match=r"no workers left; waiting up to 300 s for new ones") as told:
         check_often(watch, 100)
     assert len(told) == 1
@@ -67,7 +67,7 @@ def test_a_warning_within_seconds_and_once(cluster):
 @pytest.mark.filterwarnings("ignore:the cluster has no workers left")
 @pytest.mark.parametrize(("timeout", "seconds"), [("20s", 20), (60, 60), ("2 minutes", 120)])
 def test_an_error_after_the_time_that_dask_is_configured_with(cluster, timeout, seconds):
-    watch = waiting.WorkerWatch(cluster)
+    watch = task_runner.WorkerWatch(cluster)
     with dask.config.set({"pixelsne.no-workers-timeout": timeout}):
         check_often(watch, seconds)
         with pytest.raises(RuntimeError, match=rf"no workers for {seconds} s; start some .*no-workers-timeout"):
@@ -75,7 +75,7 @@ def test_an_error_after_the_time_that_dask_is_configured_with(cluster, timeout, 
 
 
 def test_waiting_without_an_end(cluster):
-    watch = waiting.WorkerWatch(cluster)
+    watch = task_runner.WorkerWatch(cluster)
     with (
         dask.config.set({"pixelsne.no-workers-timeout": None}),
         pytest.warns(RuntimeWarning, match="waiting until there are some"),
@@ -99,8 +99,8 @@ def points():
 
 @pytest.fixture
 def client(monkeypatch):
-    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_CHECKS", 0.02)
-    monkeypatch.setattr(waiting, "SECONDS_UNTIL_WARNING", 0.1)
+    monkeypatch.setattr(task_runner, "SECONDS_BETWEEN_CHECKS", 0.02)
+    monkeypatch.setattr(task_runner, "SECONDS_UNTIL_WARNING", 0.1)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
     with LocalCluster(**options) as made, Client(made) as connected:
         yield connected

@@ -41,7 +41,7 @@ def test_small_integers_do_not_overflow():
 def test_blocks_do_not_change_the_result(random, monkeypatch):
     values = random.normal(size=(1000, 60))
     whole = reduce(values, 5, 0)
-    monkeypatch.setattr(reduce_module, "NUMBERS_PER_BLOCK", 700)
+    monkeypatch.setattr("pixelsne.reduction.NUMBERS_PER_BLOCK", 700)
     np.testing.assert_allclose(reduce(values, 5, 0), whole, atol=1e-5)
 
 

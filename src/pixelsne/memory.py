@@ -11,7 +11,8 @@ from scipy import sparse
 from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
 from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
 from pixelsne.neighbors import CLUSTER_SIZE, choose_effort, choose_search
-from pixelsne.reduce import SPARE_DIRECTIONS, WIDEST_COVARIANCE, reduces
+from pixelsne.reduce import SPARE_DIRECTIONS, reduces
+from pixelsne.reduction import WIDEST_COVARIANCE
 from pixelsne.settings import Settings
 
 GIGABYTE = 1e9

@@ -1,14 +1,14 @@
-"""Reduce numeric input to float32 points of few dimensions; new rows are reduced in the same way.
+"""Fit a reduction: sums over all rows give the mean, the scale and the principal directions.
 
-Values are read in blocks of rows, so that integers, memory maps and sparse matrices are never copied as a whole.
+The rows may be in this process, or in parts on the workers of a cluster: `Rows` computes a function on every part and
+combines the results.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from pixelsne import _core
@@ -22,30 +22,34 @@ from pixelsne.components import (
     sample_rows,
 )
 from pixelsne.extremes import (
+    Census,
     Extremes,
-    ValueRange,
+    Threshold,
     describe_crowd,
     find_threshold,
     join_censuses,
     judge_census,
     take_census,
 )
+from pixelsne.reduction import (
+    NUMBERS_PER_BLOCK,
+    WIDEST_COVARIANCE,
+    Float64s,
+    Reduction,
+    Units,
+    Values,
+    as_dense,
+    as_doubles,
+    blocks_as_they_are,
+    numbers_per_row,
+)
 from pixelsne.row_transforms import ROW_TRANSFORMS
 
-Float64s = NDArray[np.float64]
-Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
 Dimensions = int | Literal["auto"] | None  # None: all of them
+Result = TypeVar("Result")
 
-NUMBERS_PER_BLOCK = 500_000
-
-# New rows may lie anywhere; the squares of this, summed over all columns, still fit into float32. Rows that a
-# reduction was made for lie within the square root of how many numbers there are.
-FARTHEST = 1e15
-
-# A covariance matrix of this many columns takes 32 MB and a second to decompose; wider ones are never formed.
-WIDEST_COVARIANCE = 2048
-
-# Instead, directions come from so many rounds of subspace iteration, with so many directions to spare.
+# Directions of wider input than WIDEST_COVARIANCE come from so many rounds of subspace iteration, with so many
+# directions to spare.
 SUBSPACE_ROUNDS = 8
 SPARE_DIRECTIONS = 10
 
@@ -53,159 +57,164 @@ SPARE_DIRECTIONS = 10
 SMALLEST_DEVIATION = 1e-12
 
 
-def numbers_per_row(values: Values) -> int:
-    """Return the numbers per row in memory; of a wide sparse matrix, the stored ones."""
-    if sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
-        return int(values.nnz // max(1, values.shape[0]))
-    return int(values.shape[1])
-
-
-def as_doubles(block: Any) -> Any:
-    """Return a float64 copy in one memory layout, since sums over another would round differently."""
-    if not sparse.issparse(block):
-        return np.array(block, dtype=np.float64, order="C")
-    copy = sparse.csr_array(block, dtype=np.float64, copy=True)
-    copy.sum_duplicates()
-    return copy
-
-
-def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
-    """Yield blocks of rows in float64; sparse rows stay sparse."""
-    rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
-    for first in range(0, values.shape[0], rows):
-        part = slice(first, min(first + rows, values.shape[0]))
-        yield part, as_doubles(values[part])
-        token.advance(part.stop - part.start)
-
-
-def divide_columns(block: Any, divisors: Float64s) -> Any:
-    if not sparse.issparse(block):
-        return block / divisors
-    block.data /= divisors[block.indices]
-    return block
-
-
-def within_reach(block: Any, unit: float) -> Any:
-    """Divide by the unit and clip to FARTHEST."""
-    with np.errstate(over="ignore"):
-        if not sparse.issparse(block):
-            return np.clip(block / unit, -FARTHEST, FARTHEST)
-        rescaled = sparse.csr_array(block)
-        rescaled.data = np.clip(rescaled.data / unit, -FARTHEST, FARTHEST)
-        return rescaled
-
-
 @dataclass(frozen=True)
-class Units:
-    """The first transform of every row: that of its metric; or, for Euclidean distances, extreme values become ordinary
-    ones, and all values are divided by one number, so that squares cannot overflow."""
+class Part:
+    """Some rows of the input, in this process."""
 
-    unit: float
-    metric: str = "euclidean"
-    ordinary: ValueRange | None = None  # None where no value is extreme
-    deviations: Float64s | None = None  # (d) by which columns are divided then; None: by nothing
-
-    def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
-        """Yield blocks of rescaled rows."""
-        for part, block in blocks_as_they_are(values, token):
-            yield part, self.rescale(block)
-
-    def rescale(self, block: Any) -> Any:
-        transform = ROW_TRANSFORMS[self.metric].apply
-        if transform is not None:
-            return transform(block)
-        block = within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
-        return block if self.deviations is None else divide_columns(block, self.deviations)
+    values: Values
+    first_row: int
+    token: _core.ProgressToken
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """The transform from a row to a point: rescale, center, divide by one scale, project.
-
-    One scale for all columns leaves every ratio of distances as it was. Every row is worked out by itself: the
-    same row gives the same bits, whichever rows come with it.
-    """
-
-    units: Units
-    mean: Float64s  # (d)
-    scale: float
-    directions: Float64s | None  # (d, p), orthonormal
-    warning: str = ""  # about extreme values, for the user
+class Rows(Protocol):
+    """All rows of the input, in one part or several."""
 
     @property
-    def dimensions(self) -> int:
-        """The number p of coordinates of a point."""
-        return len(self.mean) if self.directions is None else self.directions.shape[1]
+    def shape(self) -> tuple[int, int]: ...
 
-    def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
-        """Return points (n, p) of rows (n, d)."""
-        points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
-        for rows, block in self.units.blocks(values, token):
-            points[rows] = self._points_of(block, threads)
-        return points
+    def combine(
+        self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
+    ) -> Result:
+        """Return join([function(part, *arguments) for each part]). `join` must be associative."""
 
-    def _points_of(self, block: Any, threads: int) -> Any:
-        if self.directions is None:
-            return within_reach(as_dense(block) - self.mean, self.scale)
-        if block.shape[1] <= WIDEST_COVARIANCE:
-            block = as_dense(block)  # the same bits from either format
-        if sparse.issparse(block):
-            return within_reach(block @ self.directions - self.mean @ self.directions, self.scale)
-        centered = within_reach(block - self.mean, self.scale).astype(np.float32)
-        return within_reach(_core.project_rows(centered, self.directions.astype(np.float32), threads), 1.0)
+    def sample(self, numbers: int) -> Any:
+        """Return sampled rows in float64, with at most this many numbers."""
+
+    def expect(self, passes: int) -> None:
+        """Announce passes over the rows, for the progress."""
 
 
-def as_dense(block: Any) -> Float64s:
-    dense: Float64s = block.toarray() if sparse.issparse(block) else block
-    return dense
+@dataclass(frozen=True)
+class LocalRows:
+    """All rows in this process."""
+
+    values: Values
+    token: _core.ProgressToken
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.values.shape
+        return int(rows), int(columns)
+
+    def combine(
+        self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
+    ) -> Result:
+        return join([function(Part(self.values, 0, self.token), *arguments)])
+
+    def sample(self, numbers: int) -> Any:
+        return as_doubles(self.values[sample_rows(self.values.shape[0], numbers_per_row(self.values), numbers)])
+
+    def expect(self, passes: int) -> None:
+        self.token.expect(passes * self.values.shape[0])
 
 
-def largest_magnitude(values: Values, token: _core.ProgressToken) -> float:
+# Functions of a part, whose results are combined.
+
+
+def add(parts: Sequence[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def largest_magnitude(part: Part) -> float:
+    values = part.values
     numbers = values.data if sparse.issparse(values) else values
     largest = 0.0
     for first in range(0, len(numbers), rows := max(1, NUMBERS_PER_BLOCK // max(1, numbers[:1].size))):
-        part = numbers[first : first + rows]
-        largest = max(largest, -float(part.min()), float(part.max()))  # the type's own abs may overflow
-    token.advance(values.shape[0])
+        block = numbers[first : first + rows]
+        largest = max(largest, -float(block.min()), float(block.max()))  # the type's own abs may overflow
+    part.token.advance(values.shape[0])
     if not np.isfinite(largest):
         raise ValueError("X must hold numbers that float64 can hold; divide it by a constant")
     return largest
 
 
-def mean_row(values: Values, units: Units, token: _core.ProgressToken) -> Float64s:
-    total = sum(np.asarray(block.sum(axis=0)).ravel() for _, block in units.blocks(values, token))
-    mean: Float64s = total / values.shape[0]
-    return mean
+def count_extremes(part: Part, threshold: Threshold) -> Census | None:
+    """Return the census of the values beyond the threshold; None without rows."""
+    blocks = blocks_as_they_are(part.values, part.token)
+    return join_known([take_census(block, threshold, part.first_row + rows.start) for rows, block in blocks])
 
 
-def column_deviations(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
-    """Return the standard deviations of the columns, (d); 1 for constant columns."""
-    token.expect(values.shape[0])
+def greatest(magnitudes: Sequence[float]) -> float:
+    return max(magnitudes)
+
+
+def join_known(censuses: Sequence[Census | None]) -> Census | None:
+    known = [census for census in censuses if census is not None]
+    return join_censuses(known) if known else None
+
+
+def sum_of_rows(part: Part, units: Units) -> Float64s:
+    total = np.zeros(part.values.shape[1])
+    for _, block in units.blocks(part.values, part.token):
+        total += np.asarray(block.sum(axis=0)).ravel()
+    return total
+
+
+def squared_deviations(part: Part, units: Units, mean: Float64s) -> Float64s:
+    """Return the sums of the squared deviations of each column, (d)."""
     total = np.zeros(len(mean))
-    for _, block in units.blocks(values, token):
+    for _, block in units.blocks(part.values, part.token):
         if sparse.issparse(block):  # the zeros that are not stored deviate by the mean
             stored = np.bincount(block.indices, minlength=len(mean))
             squares = np.square(block.data - mean[block.indices])
             total += np.bincount(block.indices, squares, len(mean)) + (block.shape[0] - stored) * np.square(mean)
         else:
             total += np.square(block - mean).sum(axis=0)
-    deviations = np.sqrt(total / values.shape[0])
-    return np.where(deviations <= SMALLEST_DEVIATION * np.abs(mean), 1.0, deviations)
+    return total
 
 
-def covariance_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> Float64s:
-    """Return n times the covariance, lower half only."""
+def sum_of_products(part: Part, units: Units, mean: Float64s) -> Float64s:
+    """Return n times the covariance, (d, d), lower half only."""
     covariance = np.zeros((len(mean), len(mean)), order="F")
-    for _, block in units.blocks(values, token):
+    for _, block in units.blocks(part.values, part.token):
         centered = as_dense(block) - mean
         covariance = linalg.blas.dsyrk(1.0, centered.T, beta=1.0, c=covariance, lower=1, overwrite_c=1)
     return covariance
+
+
+def sum_of_squares(part: Part, units: Units, mean: Float64s) -> float:
+    """Return the sum of all squared deviations from the mean."""
+    total = 0.0
+    for _, block in units.blocks(part.values, part.token):
+        if sparse.issparse(block):
+            total += float(block.multiply(block).sum()) - 2 * float((block @ mean).sum()) + block.shape[0] * mean @ mean
+        else:
+            total += float(np.square(block - mean).sum())
+    return max(0.0, total)
+
+
+def sums_along(part: Part, units: Units, mean: Float64s, basis: Float64s) -> Float64s:
+    """Return n times the covariance along a basis, (width, width)."""
+    small = np.zeros((basis.shape[1], basis.shape[1]))
+    for _, block in units.blocks(part.values, part.token):
+        image = centered_product(block, mean, basis)
+        small += image.T @ image
+    return small
+
+
+def covariance_times(part: Part, units: Units, mean: Float64s, basis: Float64s) -> Float64s:
+    """Return n times the covariance times a basis, (d, width), without forming the covariance."""
+    image, sums = np.zeros_like(basis), np.zeros(basis.shape[1])
+    for _, block in units.blocks(part.values, part.token):
+        along = centered_product(block, mean, basis)
+        if sparse.issparse(block):  # the mean is subtracted at the end: it would fill the block
+            image += block.T @ along
+            sums += along.sum(axis=0)
+        else:
+            image += (block - mean).T @ along
+    return image - np.outer(mean, sums)
 
 
 def centered_product(block: Any, mean: Float64s, matrix: Float64s) -> Float64s:
     """Return (block - mean) @ matrix, without making a sparse block dense."""
     product: Float64s = block @ matrix - mean @ matrix if sparse.issparse(block) else (block - mean) @ matrix
     return product
+
+
+# What is made of the sums.
 
 
 def top_directions(covariance: Float64s, count: int) -> Float64s:
@@ -215,28 +224,14 @@ def top_directions(covariance: Float64s, count: int) -> Float64s:
     return directions
 
 
-def directions_by_iteration(
-    values: Values, units: Units, mean: Float64s, count: int, seed: int, token: _core.ProgressToken
-) -> Float64s:
+def directions_by_iteration(rows: Rows, units: Units, mean: Float64s, count: int, seed: int) -> Float64s:
     """Return the top directions of very wide input by the power method, one pass over the rows per round."""
-    token.expect((SUBSPACE_ROUNDS + 1) * values.shape[0])
-    width = min(count + SPARE_DIRECTIONS, *values.shape)
+    rows.expect(SUBSPACE_ROUNDS + 1)
+    width = min(count + SPARE_DIRECTIONS, *rows.shape)
     basis = np.random.default_rng(seed).normal(size=(len(mean), width))
     for _ in range(SUBSPACE_ROUNDS):
-        image, sums = np.zeros_like(basis), np.zeros(width)
-        for _, block in units.blocks(values, token):
-            along = centered_product(block, mean, basis)
-            if sparse.issparse(block):  # the mean is taken off at the end: it would fill the block
-                image += block.T @ along
-                sums += along.sum(axis=0)
-            else:
-                image += (block - mean).T @ along
-        basis = np.linalg.qr(image - np.outer(mean, sums))[0]
-    small = np.zeros((width, width))
-    for _, block in units.blocks(values, token):
-        image = centered_product(block, mean, basis)
-        small += image.T @ image
-    return basis @ top_directions(small, count)
+        basis = np.linalg.qr(rows.combine(covariance_times, add, units, mean, basis))[0]
+    return basis @ top_directions(rows.combine(sums_along, add, units, mean, basis), count)
 
 
 def fix_signs(directions: Float64s) -> Float64s:
@@ -246,31 +241,22 @@ def fix_signs(directions: Float64s) -> Float64s:
     return np.ascontiguousarray(directions * np.where(signs == 0, 1.0, signs))
 
 
-def spread_of(values: Values, units: Units, mean: Float64s, token: _core.ProgressToken) -> float:
-    """Return the sum of all squared deviations from the mean."""
-    total = 0.0
-    for _, block in units.blocks(values, token):
-        if sparse.issparse(block):
-            total += float(block.multiply(block).sum()) - 2 * float((block @ mean).sum()) + block.shape[0] * mean @ mean
-        else:
-            total += float(np.square(block - mean).sum())
-    return max(0.0, total)
-
-
-def sampled(values: Values, numbers: int = NUMBERS_IN_SAMPLE) -> Any:
-    """Return a sample of rows in float64, with at most this many numbers."""
-    return as_doubles(values[sample_rows(values.shape[0], numbers_per_row(values), numbers)])
-
-
-def find_extremes(values: Values, largest: float, token: _core.ProgressToken) -> Extremes:
+def find_extremes(rows: Rows, largest: float) -> Extremes:
     """Find extreme values; takes one more pass over the rows if the largest magnitude is suspicious."""
-    sample = sampled(values, NUMBERS_PER_BLOCK)
+    sample = rows.sample(NUMBERS_PER_BLOCK)
     threshold = find_threshold(sample, largest)
     if threshold is None:
         return Extremes(None, largest, describe_crowd(sample, largest))
-    token.expect(values.shape[0])
-    blocks = blocks_as_they_are(values, token)
-    return judge_census(join_censuses([take_census(block, threshold, rows.start) for rows, block in blocks]), largest)
+    rows.expect(1)
+    census = rows.combine(count_extremes, join_known, threshold)
+    return Extremes(None, largest) if census is None else judge_census(census, largest)
+
+
+def column_deviations(rows: Rows, units: Units, mean: Float64s) -> Float64s:
+    """Return the standard deviations of the columns, (d); 1 for constant columns."""
+    rows.expect(1)
+    deviations = np.sqrt(rows.combine(squared_deviations, add, units, mean) / rows.shape[0])
+    return np.where(deviations <= SMALLEST_DEVIATION * np.abs(mean), 1.0, deviations)
 
 
 def reduces(columns: int, dimensions: Dimensions) -> bool:
@@ -317,19 +303,45 @@ def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float
     return None
 
 
-def iterated_directions(
-    values: Values, units: Units, mean: Float64s, dimensions: Dimensions, seed: int, token: _core.ProgressToken
-) -> Float64s:
+def iterated_directions(rows: Rows, units: Units, mean: Float64s, dimensions: Dimensions, seed: int) -> Float64s:
     """Return the same for very wide input, up to the most that is affordable, or a fixed number."""
     if isinstance(dimensions, int):
-        return directions_by_iteration(values, units, mean, min(dimensions, *values.shape), seed, token)
-    sample = Sample.of(sampled(values), units, mean)
-    most = most_components(*values.shape, iterates=True)
+        return directions_by_iteration(rows, units, mean, min(dimensions, *rows.shape), seed)
+    sample = Sample.of(rows.sample(NUMBERS_IN_SAMPLE), units, mean)
+    most = most_components(*rows.shape, iterates=True)
     for count in (*numbers_to_try(most, iterates=True), most):
-        directions = directions_by_iteration(values, units, mean, count, seed, token)
+        directions = directions_by_iteration(rows, units, mean, count, seed)
         if sample.is_kept_by(directions):
             break
     return directions
+
+
+def fit(rows: Rows, dimensions: Dimensions, seed: int, metric: str, *, scale_columns: bool = False) -> Reduction:
+    """Fit a reduction to at most `dimensions` components; "auto": as many as keep the neighborhoods."""
+    n, d = rows.shape
+    rows.expect(3)
+    largest = rows.combine(largest_magnitude, greatest)
+    extremes = Extremes(None, largest) if ROW_TRANSFORMS[metric].apply else find_extremes(rows, largest)
+    units = Units(extremes.magnitude or 1.0, metric, extremes.ordinary)
+    mean = rows.combine(sum_of_rows, add, units) / n
+    if scale_columns:
+        deviations = column_deviations(rows, units, mean)
+        units, mean = replace(units, deviations=deviations), mean / deviations
+    directions = None
+    if reduces(d, dimensions) and d <= WIDEST_COVARIANCE:
+        covariance = rows.combine(sum_of_products, add, units, mean)
+        spread = float(np.trace(covariance))
+        if isinstance(dimensions, int):
+            directions = top_directions(covariance, min(dimensions, n, d))
+        else:
+            directions = directions_to_keep(covariance, n, Sample.of(rows.sample(NUMBERS_IN_SAMPLE), units, mean))
+    else:
+        spread = rows.combine(sum_of_squares, add, units, mean)
+    if reduces(d, dimensions) and d > WIDEST_COVARIANCE:
+        directions = iterated_directions(rows, units, mean, dimensions, seed)
+    scale = float(np.sqrt(spread / (n * d))) or 1.0
+    signed = None if directions is None else fix_signs(directions)
+    return Reduction(units, mean, scale, signed, extremes.warning)
 
 
 def fit_reduction(
@@ -341,31 +353,8 @@ def fit_reduction(
     metric: str = "euclidean",
     scale_columns: bool = False,
 ) -> Reduction:
-    """Fit a reduction to at most `dimensions` components; "auto": as many as keep the neighborhoods."""
-    n, d = values.shape
-    token.expect(3 * n)
-    largest = largest_magnitude(values, token)
-    extremes = Extremes(None, largest) if ROW_TRANSFORMS[metric].apply else find_extremes(values, largest, token)
-    units = Units(extremes.magnitude or 1.0, metric, extremes.ordinary)
-    mean = mean_row(values, units, token)
-    if scale_columns:
-        deviations = column_deviations(values, units, mean, token)
-        units, mean = replace(units, deviations=deviations), mean / deviations
-    directions = None
-    if reduces(d, dimensions) and d <= WIDEST_COVARIANCE:
-        covariance = covariance_of(values, units, mean, token)
-        spread = float(np.trace(covariance))
-        if isinstance(dimensions, int):
-            directions = top_directions(covariance, min(dimensions, n, d))
-        else:
-            directions = directions_to_keep(covariance, n, Sample.of(sampled(values), units, mean))
-    else:
-        spread = spread_of(values, units, mean, token)
-    if reduces(d, dimensions) and d > WIDEST_COVARIANCE:
-        directions = iterated_directions(values, units, mean, dimensions, seed, token)
-    scale = float(np.sqrt(spread / (n * d))) or 1.0
-    signed = None if directions is None else fix_signs(directions)
-    return Reduction(units, mean, scale, signed, extremes.warning)
+    """Fit a reduction to rows in this process."""
+    return fit(LocalRows(values, token), dimensions, seed, metric, scale_columns=scale_columns)
 
 
 def reduce(values: Values, dimensions: int | None, seed: int, threads: int = 1) -> Points:

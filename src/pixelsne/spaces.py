@@ -20,7 +20,8 @@ from pixelsne.duplicates import Duplicates, find_duplicates
 from pixelsne.graphs import check_square, join, nearest_in_rows, precomputed_affinities, precomputed_neighbors
 from pixelsne.memory import check_room_for_points
 from pixelsne.neighbors import Neighbors, find_neighbors
-from pixelsne.reduce import Reduction, fit_reduction
+from pixelsne.reduce import fit_reduction
+from pixelsne.reduction import Reduction
 from pixelsne.row_transforms import ROW_TRANSFORMS
 from pixelsne.settings import Settings
 

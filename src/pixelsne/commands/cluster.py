@@ -1,8 +1,8 @@
 """`pixelsne embed --cluster`: compute the map of many files on a Dask cluster, in one output file per input file."""
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -20,6 +20,7 @@ from pixelsne.distributed import DistributedRun, start_files
 from pixelsne.distributed.checkpoint import has_run
 from pixelsne.distributed.files import expand, is_remote, new_folder
 from pixelsne.distributed.shared_folder import check_shared_folder
+from pixelsne.distributed.task_runner import connect
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.atomic_write import incomplete_folders
 from pixelsne.files.errors import FileError
@@ -35,34 +36,11 @@ UNUSED_OPTIONS = {
     "jobs": "--jobs is for one machine: workers use the threads they were started with",
 }
 
-SECONDS_TO_CONNECT = 30
-IGNORE_INTERRUPTS = "pixelsne.distributed.ignore_interrupts"
-
-
-@contextmanager
-def clients(options: EmbedOptions) -> Iterator[Any]:
-    """Connect to the cluster at an address, or start a local one that ends with the run."""
-    try:
-        from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise click.UsageError("--cluster needs Dask: pip install 'pixelsne[distributed]'") from None
-    if options.cluster != "local":
-        try:
-            client = Client(options.cluster, timeout=SECONDS_TO_CONNECT)
-        except (OSError, TimeoutError):
-            raise RuntimeError(
-                f"no scheduler answers at {options.cluster}; check the address passed as --cluster"
-            ) from None
-        with client:
-            yield client
-        return
-    local = LocalCluster(n_workers=options.workers, threads_per_worker=1, preload=[IGNORE_INTERRUPTS])
-    with local as cluster, Client(cluster) as client:
-        yield client
-
 
 def check(options: EmbedOptions) -> None:
     """Raise UsageError or FileError for options and paths that a cluster cannot use."""
+    if find_spec("distributed") is None:
+        raise click.UsageError("--cluster needs Dask: pip install 'pixelsne[distributed]'")
     for name, option in ONE_MACHINE_OPTIONS.items():
         if getattr(options.files, name):
             raise click.UsageError(f"{option} needs the map on one machine: omit it, or omit --cluster")
@@ -89,7 +67,7 @@ def run(options: EmbedOptions, signals: Signals) -> int:
     work: DistributedRun | None = None
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
-        client = stack.enter_context(clients(options))
+        client = stack.enter_context(connect(options.cluster or "local", options.workers))
         try:
             check_folder(options, client, reporter)
             paths, work = start(options, client, model, reporter)

@@ -16,8 +16,7 @@ from pixelsne.distributed.pipeline import DistributedRun, Partitions
 from pixelsne.distributed.reduce import count_rows, digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.shards import FEWEST_NEIGHBORHOODS
-from pixelsne.distributed.task_runner import TaskRunner
-from pixelsne.distributed.waiting import workers_of
+from pixelsne.distributed.task_runner import TaskRunner, current_client, workers_of
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import ReadOptions
 from pixelsne.repulsion import MOST_NODES
@@ -39,9 +38,7 @@ def embed(
     Snapshot, whose `positions` is always None here, since no machine has them all; True stops the run and keeps the
     map, once it has begun to form. So does Ctrl-C.
     """
-    from distributed import get_client  # noqa: PLC0415 - an extra
-
-    run = start(values, client or get_client(), model or PixelSNE(), checkpoint=checkpoint)
+    run = start(values, client or current_client(), model or PixelSNE(), checkpoint=checkpoint)
     try:
         with closing(run.snapshots()) as snapshots:
             for snapshot in snapshots:
@@ -139,7 +136,7 @@ def partitions_of(values: Any, runner: TaskRunner) -> Partitions:
         array = array.compute_chunk_sizes()
     array = array.rechunk({1: -1})
     columns, counts = int(array.shape[1]), [None if math.isnan(rows) else int(rows) for rows in array.chunks[0]]
-    parts = runner.client.compute(array.to_delayed().ravel().tolist())
+    parts = runner.compute(array.to_delayed().ravel())
     blocks = [
         runner.task("read", read_block, part, number, (rows, columns))
         for number, (part, rows) in enumerate(zip(parts, counts, strict=True))

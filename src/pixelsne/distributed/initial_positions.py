@@ -1,4 +1,4 @@
-"""Where the points start: the local start's axes, from moments summed over all partitions."""
+"""Initial positions: the principal axes of all points, from sums over all partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,41 +7,41 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import Points, Positions
-from pixelsne.distributed.reduce import Moments, added
 from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.initial_positions import START_DEVIATION, Limits, find_limits, noise_positions
-from pixelsne.reduce import fix_signs, top_directions
+from pixelsne.reduce import add, fix_signs, top_directions
 
 
 @dataclass(frozen=True)
 class Axes(Sized):
-    """The start's directions, and how points are placed along them."""
+    """Principal axes, and how points are placed along them."""
 
     mean: Any  # (p)
     directions: Any  # (p, 1 or 2)
-    limits: Limits | None  # where outliers would rule
-    center: Any  # (1 or 2) to be taken off after that
+    limits: Limits | None  # if outliers dominate
+    center: Any  # (1 or 2), subtracted from the clipped coordinates
     scale: float  # from points to embedding units
-    flat: list[bool]  # whether nothing varies along a direction
+    flat: list[bool]  # whether the points do not vary along a direction
 
 
-def sums(points: Points) -> Moments:
-    return Moments(len(points), points.sum(axis=0, dtype=np.float64))
+def sums(points: Points) -> Any:
+    return points.sum(axis=0, dtype=np.float64)
 
 
-def products(points: Points, total: Moments) -> Moments:
-    deviations = points.astype(np.float64) - total.total / total.rows
-    return Moments(len(deviations), deviations.T @ deviations)
+def products(points: Points, total: Any, n: int) -> Any:
+    """Return the sums of products of deviations, (p, p). n: the number of all points."""
+    deviations = points.astype(np.float64) - total / n
+    return deviations.T @ deviations
 
 
-def make_axes(total: Moments, found: Moments, samples: list[Points]) -> Axes:
-    """The directions of largest variance; the first gets the deviation a start has.
+def make_axes(total: Any, covariance: Any, n: int, samples: list[Points]) -> Axes:
+    """Return the directions of largest variance; START_DEVIATION is the deviation along the first. covariance: times n.
 
-    Variances are those of all points, or, where outliers rule, those of a sample without them.
+    Variances are those of all points, or, if outliers dominate, those of a sample without them.
     """
-    mean, directions = total.total / total.rows, fix_signs(top_directions(found.total, min(2, len(found.total))))
-    deviations = np.sqrt(np.maximum(np.einsum("ij,ik,kj->j", directions, found.total, directions), 0) / found.rows)
+    mean, directions = total / n, fix_signs(top_directions(covariance, min(2, len(covariance))))
+    deviations = np.sqrt(np.maximum(np.einsum("ij,ik,kj->j", directions, covariance, directions), 0) / n)
     sampled = (np.concatenate(samples) - mean) @ directions
     limits, center = find_limits(sampled), np.zeros(directions.shape[1])
     if limits is not None:
@@ -53,7 +53,7 @@ def make_axes(total: Moments, found: Moments, samples: list[Points]) -> Axes:
 
 
 def start_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
-    """(n, 2), embedding units; at random without axes, and where nothing varies: zeros never move."""
+    """Return (n, 2) embedding units; random without axes and along flat ones, because zeros never move."""
     start = noise_positions(len(points), seed)
     if axes is None:
         return start
@@ -66,10 +66,10 @@ def start_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
     return start
 
 
-def find_axes(runner: TaskRunner, points: Sequence[Any], samples: Sequence[Any], init: str) -> Any:
-    """The future of Axes; None for a start at random."""
+def find_axes(runner: TaskRunner, points: Sequence[Any], n: int, samples: Sequence[Any], init: str) -> Any:
+    """Return the future of Axes; None for random positions. n: the number of all points."""
     if init == "random":
         return None
-    total = runner.join("start", added, [runner.task("start", sums, part) for part in points])
-    parts = [runner.task("start", products, part, total) for part in points]
-    return runner.task("start", make_axes, total, runner.join("start", added, parts), list(samples))
+    total = runner.join("start", add, [runner.task("start", sums, part) for part in points])
+    covariance = runner.join("start", add, [runner.task("start", products, part, total, n) for part in points])
+    return runner.task("start", make_axes, total, covariance, n, list(samples))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pixelsne.distributed.shards import FEW_SHARDS
+from pixelsne.distributed.task_runner import smallest_memory_limit
 from pixelsne.memory import EDGE, FLOAT, GIGABYTE, JOINT_PER_CHOSEN, KEY, PAIR, SHARE_AT_WORK
 
 # Bytes beside the data: the interpreter, the libraries, Dask.
@@ -59,16 +60,10 @@ def worker_bytes(load: Load, shards: int) -> int:
     return int(PROCESS_BYTES + max(bytes_by_stage(load, shards).values()))
 
 
-def memory_limit(dask_worker: Any) -> int | None:
-    """Of the worker this runs on; None: it has none."""
-    limit: int | None = dask_worker.memory_manager.memory_limit
-    return limit
-
-
 def check_workers(client: Any, load: Load, shards: int) -> None:
     """MemoryError if the smallest worker has less than each needs."""
     needed = worker_bytes(load, shards)
-    smallest = min((limit for limit in client.run(memory_limit).values() if limit), default=0)
+    smallest = smallest_memory_limit(client)
     usable = USABLE_SHARE * smallest
     if smallest and needed > usable:
         enough = shards

@@ -14,10 +14,10 @@ from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.memory import Load, check_workers
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
-from pixelsne.distributed.task_runner import TaskRunner
+from pixelsne.distributed.task_runner import TaskRunner, as_dask_array
 from pixelsne.files.source import ReadOptions
 from pixelsne.pipeline import fitting_perplexity, neighbor_count
-from pixelsne.reduce import Reduction
+from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.settings import Settings
@@ -121,16 +121,12 @@ class DistributedRun:
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         runner, settings, partitions = self.runner, self.settings, self.partitions
-        whole = reduce.Rows(partitions.blocks, partitions.first_rows, (partitions.rows, partitions.columns))
-        reduction = reduce.fit_reduction(runner, whole, settings.n_pca, settings.metric)
-        points = [runner.task("reduce", reduce.apply, reduction, block) for block in partitions.blocks]
-        yield from self._timed("reduce", self._wait("reduce", points))
-        self._learn(runner.gather([reduction])[0])
+        points = yield from self._timed("reduce", self._reduce())
         partitions.blocks.clear()  # so that the workers can drop them
         samples = shards.draw_samples(runner, points, partitions.rows, settings.seed)
-        axes = find_axes(runner, points, samples, str(settings.init))
+        axes = find_axes(runner, points, partitions.rows, samples, str(settings.init))
         shard_points = yield from self._timed("partition", self._partition(points, samples))
-        del points, samples, reduction
+        del points, samples
         settings = replace(settings, perplexity=self.perplexity)
         kernels, rows = affinities.distribute_affinities(
             runner, shard_points, axes, self.neighbor_count, partitions.rows, settings
@@ -139,6 +135,19 @@ class DistributedRun:
         yield from self._timed("neighbors", self._wait("neighbors", kernels))
         yield from self._timed("affinities", self._wait("affinities", rows))
         return kernels, rows
+
+    def _reduce(self) -> Generator[Snapshot, None, list[Any]]:
+        """Return the points of each partition, as futures."""
+        runner, partitions = self.runner, self.partitions
+        yield Snapshot(0, "reduce", 0.0)
+        shape = partitions.rows, partitions.columns
+        rows = reduce.ShardedRows(runner, partitions.blocks, partitions.first_rows, shape)
+        reduction = reduce.fit_reduction(rows, self.settings.n_pca, self.settings.seed, self.settings.metric)
+        self._learn(reduction)
+        kept = runner.task("reduce", reduce.keep, reduction)
+        points = [runner.task("reduce", reduce.apply, kept, block) for block in partitions.blocks]
+        yield from self._wait("reduce", points)
+        return points
 
     def _partition(self, points: list[Any], samples: list[Any]) -> Generator[Snapshot, None, list[Any]]:
         """Return the points of each shard, as futures. Shards that would be too small are merged."""
@@ -210,7 +219,7 @@ class DistributedRun:
         try:
             return int(sum(self.runner.gather(written)))
         except BaseException:
-            self.runner.client.cancel(written)  # those that have not started
+            self.runner.cancel(written)
             raise
 
     def stop(self, by: StoppedBy) -> None:
@@ -242,10 +251,3 @@ class DistributedRun:
             timings=dict(self.timings),
             history=ended.history,
         )
-
-
-def as_dask_array(parts: Sequence[Any], counts: Sequence[int], dtype: Any) -> Any:
-    import dask.array as da  # noqa: PLC0415 - an extra
-
-    blocks = [da.from_delayed(part, shape=(count, 2), dtype=dtype) for part, count in zip(parts, counts, strict=True)]
-    return da.concatenate(blocks, axis=0)

@@ -1,47 +1,22 @@
-"""Reduction of partitions: the local one's moments, summed over all of them."""
+"""Partitions of the input on the workers: read, checked, reduced by the code of one machine."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pixelsne import _core
 from pixelsne.arrays import Points
-from pixelsne.components import NUMBERS_IN_SAMPLE, sample_rows
+from pixelsne.components import sample_rows
 from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
-from pixelsne.extremes import (
-    Census,
-    Extremes,
-    Threshold,
-    describe_crowd,
-    find_threshold,
-    join_censuses,
-    judge_census,
-    take_census,
-)
 from pixelsne.inputs import without_mask
-from pixelsne.reduce import (
-    NUMBERS_PER_BLOCK,
-    WIDEST_COVARIANCE,
-    Dimensions,
-    Reduction,
-    Sample,
-    Units,
-    as_doubles,
-    blocks_as_they_are,
-    covariance_of,
-    directions_to_keep,
-    fix_signs,
-    largest_magnitude,
-    mean_row,
-    reduces,
-    spread_of,
-    top_directions,
-)
-from pixelsne.row_transforms import ROW_TRANSFORMS
+from pixelsne.reduce import Dimensions, Part, fit, reduces
+from pixelsne.reduction import WIDEST_COVARIANCE, Reduction, as_doubles
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -51,12 +26,6 @@ class Block(Sized):
     number: int  # of the partition
     values: Any  # (rows, d)
     names: tuple[str, ...] = ()  # of the columns, if they have some
-
-
-@dataclass(frozen=True)
-class Moments(Sized):
-    rows: int
-    total: Any  # sums over the rows
 
 
 def check_shape(number: int, shape: tuple[int, ...], declared: tuple[int | None, int]) -> None:
@@ -88,144 +57,66 @@ def read_block(partition: Any, number: int, declared: tuple[int | None, int] | N
     return Block(number, values)
 
 
-def token() -> _core.ProgressToken:
-    return _core.ProgressToken()
-
-
-def magnitude(block: Block) -> Moments:
-    rows = len(block.values)
-    return Moments(rows, largest_magnitude(block.values, token()) if rows else 0.0)
-
-
-def largest(parts: list[Moments]) -> Moments:
-    return Moments(sum(part.rows for part in parts), max(part.total for part in parts))
-
-
-def sums(block: Block, units: Units) -> Moments:
-    rows = len(block.values)
-    return Moments(rows, rows * mean_row(block.values, units, token()) if rows else np.zeros(block.values.shape[1]))
-
-
-def squares(block: Block, units: Units, mean: Any) -> Moments:
-    """The sum of all squared deviations."""
-    return Moments(len(block.values), spread_of(block.values, units, mean, token()))
-
-
-def products(block: Block, units: Units, mean: Any) -> Moments:
-    """(d, d) sums of products of deviations, the lower half."""
-    return Moments(len(block.values), covariance_of(block.values, units, mean, token()))
-
-
-def added(parts: list[Moments]) -> Moments:
-    return Moments(sum(part.rows for part in parts), sum(part.total for part in parts))
+def on_part(function: Callable[..., Any], block: Block, first_row: int, arguments: tuple[Any, ...]) -> Any:
+    """Call a function of a Part on the worker that holds its rows."""
+    return function(Part(block.values, first_row, _core.ProgressToken()), *arguments)
 
 
 def sampled_rows(block: Block, first_row: int, rows: int, numbers: int) -> Any:
-    """Those rows of a partition, in float64, that the local reduction would sample. rows: of all partitions."""
+    """Return the rows of a partition, in float64, that one machine would sample. rows: of all partitions."""
     chosen = sample_rows(rows, block.values.shape[1], numbers) - first_row
     return as_doubles(block.values[chosen[(chosen >= 0) & (chosen < len(block.values))]])
 
 
-def stacked(parts: list[Any]) -> Any:
-    return np.concatenate(parts)
-
-
-def make_threshold(sample: Any, found: Moments, metric: str) -> Threshold | None:
-    return None if ROW_TRANSFORMS[metric].apply else find_threshold(sample, found.total)
-
-
-def census(block: Block, threshold: Threshold | None, first_row: int) -> Census | None:
-    """What lies beyond the threshold; None where nothing can."""
-    if threshold is None or len(block.values) == 0:
-        return None
-    blocks = blocks_as_they_are(block.values, token())
-    return join_censuses([take_census(part, threshold, first_row + rows.start) for rows, part in blocks])
-
-
-def joined(parts: list[Census | None]) -> Census | None:
-    known = [part for part in parts if part is not None]
-    return join_censuses(known) if known else None
-
-
-def make_extremes(counted: Census | None, sample: Any, found: Moments, metric: str) -> Extremes:
-    if counted is not None:
-        return judge_census(counted, found.total)
-    return Extremes(None, found.total, "" if ROW_TRANSFORMS[metric].apply else describe_crowd(sample, found.total))
-
-
-def make_units(extremes: Extremes, metric: str) -> Units:
-    return Units(extremes.magnitude or 1.0, metric, extremes.ordinary)
-
-
-def make_mean(found: Moments) -> Any:
-    return found.total / found.rows
-
-
-def make_reduction(
-    units: Units, mean: Any, found: Moments, dimensions: Dimensions, sample: Any, extremes: Extremes
-) -> Reduction:
-    """From the products, or where nothing is reduced (None), from the squares."""
-    directions, spread = None, found.total
-    if dimensions is not None:
-        spread = float(np.trace(found.total))
-    if isinstance(dimensions, int):
-        directions = top_directions(found.total, min(dimensions, found.rows, len(mean)))
-    elif dimensions is not None:
-        directions = directions_to_keep(found.total, found.rows, Sample.of(sample.copy(), units, mean))
-    scale = float(np.sqrt(spread / (found.rows * len(mean)))) or 1.0
-    signed = None if directions is None else fix_signs(directions)
-    return Reduction(units, mean, scale, signed, extremes.warning)
-
-
-def apply(reduction: Reduction, block: Block) -> Points:
-    return reduction.apply(block.values, token(), 1)
-
-
 @dataclass(frozen=True)
-class Rows:
-    """All partitions, as futures, and the number of each one's first row."""
+class ShardedRows:
+    """All partitions, as futures, and the index of the first row of each."""
 
+    runner: TaskRunner
     blocks: Sequence[Any]
     first_rows: Sequence[int]
-    shape: tuple[int, int]  # of all together
+    shape: tuple[int, int]
 
-    def sample(self, runner: TaskRunner, numbers: int) -> Any:
-        """The future of the rows that the local reduction would sample, so many numbers at most."""
-        placed = zip(self.blocks, self.first_rows, strict=True)
-        parts = [runner.task("reduce", sampled_rows, block, first, self.shape[0], numbers) for block, first in placed]
-        return runner.task("reduce", stacked, parts)
+    def combine(
+        self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
+    ) -> Result:
+        parts = [
+            self.runner.task("reduce", on_part, function, block, first, arguments)
+            for block, first in zip(self.blocks, self.first_rows, strict=True)
+        ]
+        result: Result = self.runner.gather([self.runner.join("reduce", join, parts)])[0]
+        return result
+
+    def sample(self, numbers: int) -> Any:
+        rows = self.shape[0]
+        parts = [
+            self.runner.task("reduce", sampled_rows, block, first, rows, numbers)
+            for block, first in zip(self.blocks, self.first_rows, strict=True)
+        ]
+        return np.concatenate(self.runner.gather(parts))
+
+    def expect(self, passes: int) -> None:
+        """Tasks report their own progress."""
 
 
-def find_extremes(runner: TaskRunner, rows: Rows, metric: str) -> Any:
-    """The future of Extremes."""
-    found = runner.join("reduce", largest, [runner.task("reduce", magnitude, block) for block in rows.blocks])
-    sample = rows.sample(runner, NUMBERS_PER_BLOCK)
-    threshold = runner.task("reduce", make_threshold, sample, found, metric)
-    placed = zip(rows.blocks, rows.first_rows, strict=True)
-    censuses = [runner.task("reduce", census, block, threshold, first) for block, first in placed]
-    return runner.task("reduce", make_extremes, runner.join("reduce", joined, censuses), sample, found, metric)
-
-
-def fit_reduction(runner: TaskRunner, rows: Rows, dimensions: Dimensions, metric: str) -> Any:
-    """The future of a Reduction, the same as the local one's but for rounding."""
+def fit_reduction(rows: ShardedRows, dimensions: Dimensions, seed: int, metric: str) -> Reduction:
+    """Return the reduction, equal to that of one machine but for rounding."""
     columns = rows.shape[1]
-    is_reduced = reduces(columns, dimensions)
-    if is_reduced and columns > WIDEST_COVARIANCE:
+    if reduces(columns, dimensions) and columns > WIDEST_COVARIANCE:
         raise ValueError(
             f"X has {columns:,} columns; distributed PCA takes up to {WIDEST_COVARIANCE:,}. Reduce it first "
             "(dask_ml.decomposition.TruncatedSVD, for example), or pass n_pca=None"
         )
-    extremes = find_extremes(runner, rows, metric)
-    units = runner.task("reduce", make_units, extremes, metric)
-    totals = [runner.task("reduce", sums, block, units) for block in rows.blocks]
-    mean = runner.task("reduce", make_mean, runner.join("reduce", added, totals))
-    measure = products if is_reduced else squares
-    spreads = [runner.task("reduce", measure, block, units, mean) for block in rows.blocks]
-    whole = runner.join("reduce", added, spreads)
-    sample = rows.sample(runner, NUMBERS_IN_SAMPLE) if is_reduced and dimensions == "auto" else None
-    return runner.task(
-        "reduce", make_reduction, units, mean, whole, dimensions if is_reduced else None, sample, extremes
-    )
+    return fit(rows, dimensions, seed, metric)
+
+
+def keep(reduction: Reduction) -> Reduction:
+    """Put the reduction on a worker, so that it is sent to the cluster once."""
+    return reduction
+
+
+def apply(reduction: Reduction, block: Block) -> Points:
+    return reduction.apply(block.values, _core.ProgressToken(), 1)
 
 
 def digest(block: Block) -> str:

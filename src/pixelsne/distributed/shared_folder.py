@@ -4,6 +4,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from pixelsne.distributed.task_runner import run_on_workers
 from pixelsne.files.errors import FileError
 
 
@@ -17,7 +18,7 @@ def check_shared_folder(client: Any, folder: Path) -> None:
     probe = folder / f".seen-{secrets.token_hex(8)}"
     probe.touch()
     try:
-        seen = client.run(path_exists, str(probe))
+        seen = run_on_workers(client, path_exists, str(probe))
     finally:
         probe.unlink(missing_ok=True)
     without = next((worker for worker, found in seen.items() if not found), None)

@@ -1,15 +1,86 @@
-"""Submit the tasks of one run to Dask: their names, their workers, and tree reductions."""
+"""Everything that knows Dask: connecting, submitting tasks, waiting for results. Other modules pass `client` through.
 
+A cluster may lose all its workers for a moment (a nanny starts them again, an adaptive cluster adds some). Dask then
+waits in silence until there are workers again. Here, such a wait is announced, and it ends.
+"""
+
+import asyncio
+import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-from pixelsne.distributed import waiting
-from pixelsne.distributed.waiting import workers_of
-
 # Results that are reduced by one task, so that no worker has to hold all.
 FAN_IN = 8
+
+SECONDS_TO_CONNECT = 30
+IGNORE_INTERRUPTS = "pixelsne.distributed.ignore_interrupts"
+
+SECONDS_BETWEEN_CHECKS = 1.0
+SECONDS_BETWEEN_POLLS = 0.02  # of completed futures
+
+# A nanny restarts a worker in less.
+SECONDS_UNTIL_WARNING = 5.0
+
+# Key and default of the setting in Dask's configuration; None waits forever.
+TIMEOUT_SETTING, DEFAULT_TIMEOUT = "pixelsne.no-workers-timeout", "5 minutes"
+
+
+@contextmanager
+def connect(address: str, workers: int) -> Iterator[Any]:
+    """Yield a client of the scheduler at an address, or of a local cluster that ends with the block."""
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
+
+    if address != "local":
+        try:
+            client = Client(address, timeout=SECONDS_TO_CONNECT)
+        except (OSError, TimeoutError):
+            raise RuntimeError(f"no scheduler answers at {address}; check the address of the scheduler") from None
+        with client:
+            yield client
+        return
+    local = LocalCluster(n_workers=workers, threads_per_worker=1, preload=[IGNORE_INTERRUPTS])
+    with local as cluster, Client(cluster) as client:
+        yield client
+
+
+def current_client() -> Any:
+    from distributed import get_client  # noqa: PLC0415 - an extra
+
+    return get_client()
+
+
+def workers_of(client: Any) -> list[str]:
+    """Return the addresses of all workers. (The client's own list of them is shortened now and then.)"""
+    return sorted(client.nthreads())
+
+
+def run_on_workers(client: Any, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+    """Call a function on every worker; return the results by address."""
+    results: dict[str, Any] = client.run(function, *arguments)
+    return results
+
+
+def memory_limit(dask_worker: Any) -> int | None:
+    """Return the limit of the worker that runs this; None if it has none. Dask passes the argument by its name."""
+    limit: int | None = dask_worker.memory_manager.memory_limit
+    return limit
+
+
+def smallest_memory_limit(client: Any) -> int:
+    """Return the smallest limit of all workers in bytes; 0 if none has a limit."""
+    return min((limit for limit in run_on_workers(client, memory_limit).values() if limit), default=0)
+
+
+def as_dask_array(parts: Sequence[Any], counts: Sequence[int], dtype: Any) -> Any:
+    """Return an array (n, 2) of futures of its parts."""
+    import dask.array as da  # noqa: PLC0415 - an extra
+
+    blocks = [da.from_delayed(part, shape=(count, 2), dtype=dtype) for part, count in zip(parts, counts, strict=True)]
+    return da.concatenate(blocks, axis=0)
 
 
 def threads_here() -> int:
@@ -20,6 +91,60 @@ def threads_here() -> int:
         return int(get_worker().state.nthreads)
     except ValueError:  # not on a worker: a test
         return 1
+
+
+def workers_timeout() -> float | None:
+    """Return how many seconds a run waits while the cluster has no workers; None: as long as it takes."""
+    import dask  # noqa: PLC0415 - an extra
+    from dask.utils import parse_timedelta  # noqa: PLC0415
+
+    given = dask.config.get(TIMEOUT_SETTING, DEFAULT_TIMEOUT)
+    return None if given is None else float(parse_timedelta(given))
+
+
+class WorkerWatch:
+    """Warns while a cluster has no workers, and raises RuntimeError after the timeout."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._checked = time.monotonic()
+        self._gone_since: float | None = None
+        self._warned = False
+
+    def check(self) -> None:
+        """Check for workers, at most once per SECONDS_BETWEEN_CHECKS."""
+        now = time.monotonic()
+        if now - self._checked < SECONDS_BETWEEN_CHECKS:
+            return
+        self._checked = now
+        if workers_of(self._client):
+            self._gone_since, self._warned = None, False
+            return
+        if self._gone_since is None:
+            self._gone_since = now
+        self._report(now - self._gone_since)
+
+    def _report(self, seconds: float) -> None:
+        timeout = workers_timeout()
+        if timeout is not None and seconds >= timeout:
+            raise RuntimeError(
+                f"the cluster has had no workers for {seconds:.0f} s; start some and run this again (with a "
+                f"checkpoint it continues from there), or raise {TIMEOUT_SETTING} in Dask's configuration"
+            )
+        if seconds < min(SECONDS_UNTIL_WARNING, timeout or SECONDS_UNTIL_WARNING) or self._warned:
+            return
+        self._warned = True
+        end = "until there are some" if timeout is None else f"up to {timeout:.0f} s for new ones"
+        warnings.warn(
+            f"the cluster has no workers left; waiting {end} ({TIMEOUT_SETTING} in Dask's configuration)",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def raise_failure(future: Any) -> None:
+    if future.status in {"error", "cancelled"}:
+        future.result()
 
 
 class TaskRunner:
@@ -43,7 +168,7 @@ class TaskRunner:
         """Assign a worker to each shard; again when workers came or went."""
         workers = workers_of(self.client)
         if not workers and self._workers:
-            return  # `waiting` warns about it
+            return  # WorkerWatch warns about it
         if not workers:
             raise RuntimeError(
                 "the cluster has no workers: start some, as by `dask worker ADDRESS` with the scheduler's address, "
@@ -83,16 +208,60 @@ class TaskRunner:
         return parts[0]
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:
-        """Return the results. While the cluster has no workers, warn, and finally raise (see `waiting`)."""
-        return waiting.gather(self.client, futures)
+        """Return all results; raise what went wrong on a worker."""
+        watch = WorkerWatch(self.client)
+        pending = asyncio.run_coroutine_threadsafe(
+            self.client.gather(list(futures), asynchronous=True), self.client.loop.asyncio_loop
+        )
+        try:
+            while not pending.done():
+                try:
+                    pending.exception(timeout=SECONDS_BETWEEN_CHECKS)
+                except TimeoutError:
+                    watch.check()
+        except BaseException:
+            pending.cancel()
+            raise
+        results: list[Any] = pending.result()
+        return results
 
     def wait(self, futures: Sequence[Any]) -> None:
-        """Wait for all, without fetching them."""
-        waiting.wait(self.client, futures)
+        """Wait for all, without fetching them; raise what went wrong on a worker."""
+        from distributed import wait  # noqa: PLC0415 - an extra
+
+        watch = WorkerWatch(self.client)
+        while True:
+            try:
+                done = wait(list(futures), timeout=SECONDS_BETWEEN_CHECKS).done
+            except TimeoutError:
+                watch.check()
+                continue
+            for future in done:
+                raise_failure(future)
+            return
 
     def completed(self, futures: Sequence[Any]) -> Iterator[Any]:
-        """Yield futures as they are done."""
-        return waiting.completed(self.client, futures)
+        """Yield futures as they are done, without fetching them; raise what went wrong on a worker."""
+        from distributed import as_completed  # noqa: PLC0415 - an extra
+
+        watch, arriving = WorkerWatch(self.client), as_completed(list(futures))
+        while not arriving.is_empty():
+            if not arriving.has_ready():
+                time.sleep(SECONDS_BETWEEN_POLLS)
+                watch.check()
+                continue
+            for future in arriving.next_batch(block=False):
+                raise_failure(future)
+                yield future
+
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Cancel tasks that have not started."""
+        self.client.cancel(futures)
+
+    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+        """Return futures of delayed objects."""
+        futures: list[Any] = self.client.compute(list(delayed))
+        return futures
 
     @property
     def tasks(self) -> int:

@@ -1,0 +1,136 @@
+"""The transform from rows of numbers to float32 points of few dimensions; new rows are transformed in the same way.
+
+Values are read in blocks of rows, so that integers, memory maps and sparse matrices are never copied as a whole.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pixelsne import _core
+from pixelsne.arrays import Points
+from pixelsne.extremes import ValueRange
+from pixelsne.row_transforms import ROW_TRANSFORMS
+
+Float64s = NDArray[np.float64]
+Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
+
+NUMBERS_PER_BLOCK = 500_000
+
+# New rows may lie anywhere; the squares of this, summed over all columns, still fit into float32. Rows that a
+# reduction was made for lie within the square root of how many numbers there are.
+FARTHEST = 1e15
+
+# A covariance matrix of this many columns takes 32 MB and a second to decompose; wider ones are never formed.
+WIDEST_COVARIANCE = 2048
+
+
+def numbers_per_row(values: Values) -> int:
+    """Return the numbers per row in memory; of a wide sparse matrix, the stored ones."""
+    if sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
+        return int(values.nnz // max(1, values.shape[0]))
+    return int(values.shape[1])
+
+
+def as_doubles(block: Any) -> Any:
+    """Return a float64 copy in one memory layout, since sums over another would round differently."""
+    if not sparse.issparse(block):
+        return np.array(block, dtype=np.float64, order="C")
+    copy = sparse.csr_array(block, dtype=np.float64, copy=True)
+    copy.sum_duplicates()
+    return copy
+
+
+def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks of rows in float64; sparse rows stay sparse."""
+    rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
+    for first in range(0, values.shape[0], rows):
+        part = slice(first, min(first + rows, values.shape[0]))
+        yield part, as_doubles(values[part])
+        token.advance(part.stop - part.start)
+
+
+def divide_columns(block: Any, divisors: Float64s) -> Any:
+    if not sparse.issparse(block):
+        return block / divisors
+    block.data /= divisors[block.indices]
+    return block
+
+
+def within_reach(block: Any, unit: float) -> Any:
+    """Divide by the unit and clip to FARTHEST."""
+    with np.errstate(over="ignore"):
+        if not sparse.issparse(block):
+            return np.clip(block / unit, -FARTHEST, FARTHEST)
+        rescaled = sparse.csr_array(block)
+        rescaled.data = np.clip(rescaled.data / unit, -FARTHEST, FARTHEST)
+        return rescaled
+
+
+@dataclass(frozen=True)
+class Units:
+    """The first transform of every row: that of its metric; or, for Euclidean distances, extreme values become ordinary
+    ones, and all values are divided by one number, so that squares cannot overflow."""
+
+    unit: float
+    metric: str = "euclidean"
+    ordinary: ValueRange | None = None  # None where no value is extreme
+    deviations: Float64s | None = None  # (d) by which columns are divided then; None: by nothing
+
+    def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
+        """Yield blocks of rescaled rows."""
+        for part, block in blocks_as_they_are(values, token):
+            yield part, self.rescale(block)
+
+    def rescale(self, block: Any) -> Any:
+        transform = ROW_TRANSFORMS[self.metric].apply
+        if transform is not None:
+            return transform(block)
+        block = within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
+        return block if self.deviations is None else divide_columns(block, self.deviations)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """The transform from a row to a point: rescale, center, divide by one scale, project.
+
+    One scale for all columns leaves every ratio of distances as it was. Every row is worked out by itself: the
+    same row gives the same bits, whichever rows come with it.
+    """
+
+    units: Units
+    mean: Float64s  # (d)
+    scale: float
+    directions: Float64s | None  # (d, p), orthonormal
+    warning: str = ""  # about extreme values, for the user
+
+    @property
+    def dimensions(self) -> int:
+        """The number p of coordinates of a point."""
+        return len(self.mean) if self.directions is None else self.directions.shape[1]
+
+    def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
+        """Return points (n, p) of rows (n, d)."""
+        points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
+        for rows, block in self.units.blocks(values, token):
+            points[rows] = self._points_of(block, threads)
+        return points
+
+    def _points_of(self, block: Any, threads: int) -> Any:
+        if self.directions is None:
+            return within_reach(as_dense(block) - self.mean, self.scale)
+        if block.shape[1] <= WIDEST_COVARIANCE:
+            block = as_dense(block)  # the same bits from either format
+        if sparse.issparse(block):
+            return within_reach(block @ self.directions - self.mean @ self.directions, self.scale)
+        centered = within_reach(block - self.mean, self.scale).astype(np.float32)
+        return within_reach(_core.project_rows(centered, self.directions.astype(np.float32), threads), 1.0)
+
+
+def as_dense(block: Any) -> Float64s:
+    dense: Float64s = block.toarray() if sparse.issparse(block) else block
+    return dense
