@@ -1,6 +1,5 @@
 """What holds the package together: versions, stubs, imports."""
 
-import ast
 import doctest
 import importlib
 import importlib.metadata
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pixelsne
-from pixelsne import _core, descent_loop, distributed, estimator, quality, screen, seeds, viewer
+from pixelsne import descent_loop, distributed, estimator, quality, screen, seeds, viewer
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,19 +21,6 @@ def test_one_version():
     assert importlib.metadata.version("pixelsne") == pixelsne.__version__
     assert f'version: "{pixelsne.__version__}"' in (ROOT / "CITATION.cff").read_text()
     assert f"## {pixelsne.__version__}" in (ROOT / "CHANGELOG.md").read_text()
-
-
-def test_the_stub_names_what_the_core_has():
-    stub = ast.parse((ROOT / "src/pixelsne/_core.pyi").read_text())
-    named = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    public = {name for name in dir(_core) if not name.startswith("_")}
-    assert public == set(named) | {"instruction_set"}
-    for name, node in named.items():
-        if isinstance(node, ast.ClassDef) and name != "Cancelled":
-            members = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
-            assert {member for member in dir(getattr(_core, name)) if not member.startswith("_")} == members - {
-                "__init__"
-            }
 
 
 def test_public_names_exist():
@@ -79,28 +65,6 @@ def public_functions():
 @pytest.mark.parametrize(("name", "one"), [pair for pair in public_functions() if callable(pair[1])])
 def test_what_is_public_says_what_it_does(name, one):
     assert one.__doc__, name
-
-
-def sources():
-    kinds = ("*.py", "*.pyi", "*.cpp", "*.hpp", "*.js", "*.css", "*.html")
-    folders = ("src", "core", "tests", "experiments", "benchmarks", "release", "docs/examples")
-    return [path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind)]
-
-
-def test_no_file_is_long():
-    found = sources()
-    assert len(found) > 150
-    assert not {path.name: lines for path in found if (lines := len(path.read_text("utf-8").splitlines())) > 400}
-
-
-def test_no_function_is_long():
-    longest = {}
-    for path in sources():
-        if path.suffix == ".py":
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    longest[path.name, node.name] = node.end_lineno - node.lineno + 1
-    assert not {name: lines for name, lines in longest.items() if lines > 60}
 
 
 def test_the_page_needs_no_extra():
