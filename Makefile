@@ -16,6 +16,7 @@ BOUNDS ?= lowest
 help:
 	@echo "make demo    a map of handwritten digits in map.png, and as a page in map.html"
 	@echo "make test    lint and all tests"
+	@echo "make test-fast  the fast tests: no browser, no cluster; under a minute"
 	@echo "make lint    ruff, mypy and clang-format"
 	@echo "make docs    the documentation site, in build/docs/index.html"
 	@echo "make wheel   an sdist, and a wheel from it, in dist/ (PYTHONS='python3.11 python3.12' for one each)"
@@ -24,6 +25,7 @@ help:
 	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
 	@echo "make fuzz    searches for damaged files that crash a reader, 10 minutes for each kind (FUZZ_SECONDS=60 for less)"
 	@echo "make stress  both, 200 fits in one process, 60 runs and 20 workers killed, and many more made-up inputs"
+	@echo "make bench-gate  instruction counts of five jobs against the parent commit (BASE=COMMIT for another)"
 	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
 	@echo "make clean   remove the environment and what was built"
 
@@ -48,6 +50,9 @@ lint: $(VENV)/.installed
 # Two files at a time: tests use several threads themselves.
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov=pixelsne --cov-fail-under=95
+
+test-fast: $(VENV)/.installed
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow and not browser and not cluster'
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -c docs . build/docs
@@ -84,6 +89,11 @@ check-wheel: wheel
 
 bounds: $(VENV)/.release
 	$(BIN)/python release/bounds.py $(BOUNDS)
+
+BASE := HEAD^
+
+bench-gate: $(VENV)/.installed
+	$(BIN)/python benchmarks/gate.py $(BASE)
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/scaling.py --sizes 1000,3000,10000,30000,100000 \

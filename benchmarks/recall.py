@@ -21,7 +21,7 @@ from pixelsne.initial_positions import initial_positions
 from pixelsne.neighbors import (
     ClusterEffort,
     Neighbors,
-    Quest,
+    SearchRequest,
     choose_effort,
     choose_search,
     find_neighbors,
@@ -52,8 +52,8 @@ def measure(
     points: np.ndarray, judge: Judge, truth: np.ndarray, effort: ClusterEffort, threads: int
 ) -> dict[str, object]:
     with Clock() as searching:
-        quest = Quest(points, K, 0, reorder=True, token=_core.ProgressToken(), threads=threads)
-        found = search_in_clusters(quest, effort, len(points))
+        request = SearchRequest(points, K, 0, reorder=True, token=_core.ProgressToken(), threads=threads)
+        found = search_in_clusters(request, effort, len(points))
     recall = recall_of(found, rows_for_recall(judge), truth)
     settings = settings_of(PixelSNE(n_jobs=threads))
     start = initial_positions(points, "pca", 0)[found.order]

@@ -68,7 +68,7 @@ def choose_effort(n: int, d: int) -> ClusterEffort:
 
 
 @dataclass(frozen=True)
-class Quest:
+class SearchRequest:
     """The arguments of a search."""
 
     points: Points
@@ -83,58 +83,58 @@ class Quest:
 ORDERED_FROM = 5_000
 
 
-def search_exact(quest: Quest) -> Neighbors:
-    points, order = quest.points, None
-    if quest.reorder and len(points) > ORDERED_FROM:
-        order = _core.cluster_order(points, CLUSTER_SIZE, quest.seed, quest.token, quest.threads)
+def search_exact(request: SearchRequest) -> Neighbors:
+    points, order = request.points, None
+    if request.reorder and len(points) > ORDERED_FROM:
+        order = _core.cluster_order(points, CLUSTER_SIZE, request.seed, request.token, request.threads)
         points = points[order]
-    return Neighbors(*_core.exact_neighbors(points, quest.k, quest.token, quest.threads), order)
+    return Neighbors(*_core.exact_neighbors(points, request.k, request.token, request.threads), order)
 
 
-def search_vantage_point_tree(quest: Quest) -> Neighbors:
-    return Neighbors(*_core.vp_tree_neighbors(quest.points, quest.k, quest.seed, quest.token, quest.threads))
+def search_vantage_point_tree(request: SearchRequest) -> Neighbors:
+    return Neighbors(*_core.vp_tree_neighbors(request.points, request.k, request.seed, request.token, request.threads))
 
 
-def search_forest(quest: Quest) -> Neighbors:
+def search_forest(request: SearchRequest) -> Neighbors:
     effort = ForestEffort()
     found = _core.rp_forest_neighbors(
-        quest.points,
-        quest.k,
-        quest.seed,
+        request.points,
+        request.k,
+        request.seed,
         effort.trees,
         effort.candidates,
         effort.rounds,
         effort.reach,
-        quest.token,
-        quest.threads,
+        request.token,
+        request.threads,
     )
     return Neighbors(*found)
 
 
-def search_in_clusters(quest: Quest, effort: ClusterEffort, asked: int) -> Neighbors:
+def search_in_clusters(request: SearchRequest, effort: ClusterEffort, asked: int) -> Neighbors:
     """Search the neighbors of the first `asked` points among all points."""
     indices, distances, order = _core.cluster_neighbors(
-        quest.points,
-        quest.k,
-        quest.seed,
+        request.points,
+        request.k,
+        request.seed,
         effort.size,
         effort.recall,
         effort.probes,
         effort.reach,
         asked,
-        quest.reorder,
-        quest.token,
-        quest.threads,
+        request.reorder,
+        request.token,
+        request.threads,
     )
-    return Neighbors(indices, distances, order if quest.reorder else None)
+    return Neighbors(indices, distances, order if request.reorder else None)
 
 
-def search_clusters(quest: Quest) -> Neighbors:
-    n, d = quest.points.shape
-    return search_in_clusters(quest, choose_effort(n, d), n)
+def search_clusters(request: SearchRequest) -> Neighbors:
+    n, d = request.points.shape
+    return search_in_clusters(request, choose_effort(n, d), n)
 
 
-SEARCHES: dict[str, Callable[[Quest], Neighbors]] = {
+SEARCHES: dict[str, Callable[[SearchRequest], Neighbors]] = {
     "exact": search_exact,
     "vp-tree": search_vantage_point_tree,
     "rp-forest": search_forest,
@@ -169,7 +169,7 @@ def find_neighbors(
     """
     n, d = points.shape
     search = SEARCHES[choose_search(method, n, d, k)]
-    return search(Quest(points, k, seed, reorder, token or _core.ProgressToken(), threads))
+    return search(SearchRequest(points, k, seed, reorder, token or _core.ProgressToken(), threads))
 
 
 def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threads: int) -> Neighbors:
@@ -179,8 +179,8 @@ def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threa
     """
     n, d = points.shape
     exact = choose_search("auto", n, d, k) == "exact"
-    quest = Quest(points, k, seed, reorder=not exact, token=_core.ProgressToken(), threads=threads)
+    request = SearchRequest(points, k, seed, reorder=not exact, token=_core.ProgressToken(), threads=threads)
     if exact:
-        found = search_exact(quest)
+        found = search_exact(request)
         return Neighbors(found.indices[:asked], found.distances[:asked])
-    return search_in_clusters(quest, choose_effort(n, d), asked)
+    return search_in_clusters(request, choose_effort(n, d), asked)
