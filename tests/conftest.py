@@ -15,6 +15,16 @@ from pixelsne.neighbors import find_neighbors
 settings.register_profile("pixelsne", deadline=None)
 settings.load_profile("pixelsne")
 
+# Markers of tests that use a fixture, so that none is forgotten.
+MARKERS = {"browser": "browser", "client": "cluster"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for fixture in MARKERS.keys() & set(item.fixturenames):
+            item.add_marker(MARKERS[fixture])
+
+
 # Points
 
 

@@ -300,6 +300,7 @@ def test_more_workers_need_less_each():
     assert needs[0] > 2 * needs[1] > 4 * needs[2]
 
 
+@pytest.mark.cluster
 def test_from_the_command_line(points, tmp_path):
     values, kinds = points
     (tmp_path / "parts").mkdir()
@@ -346,6 +347,7 @@ def test_what_needs_one_machine_is_refused_on_the_command_line(tmp_path):
     assert "--plot needs the map on one machine" in finished.output
 
 
+@pytest.mark.cluster
 def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.distributed.task_runner.SECONDS_TO_CONNECT", 1)
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "tcp://127.0.0.1:9"]

@@ -125,6 +125,7 @@ def parts(tmp_path):
     return tmp_path
 
 
+@pytest.mark.cluster
 def test_ctrl_c_at_a_terminal_keeps_the_run(parts):
     """A terminal sends it to the workers, too."""
     command = [sys.executable, "-m", "pixelsne", "embed", "parts", "-o", "map", "--cluster", "local"]
