@@ -9,15 +9,15 @@ namespace pixelsne {
 CoordinateSums move_points(const StepSettings& settings, Positions attraction, Positions push, int threads,
                            DescentState& state) {
     const std::size_t n = state.positions.rows;
-    thread_local std::vector<CoordinateSums> kept_sums;
-    std::vector<CoordinateSums>& sums = kept_sums;  // the caller's, for all threads
+    thread_local std::vector<CoordinateSums> reused_sums;
+    std::vector<CoordinateSums>& sums = reused_sums;  // the calling thread's buffer, shared with all workers
     sums.resize(chunk_count(n, kPositionsPerChunk));
     const Kernels& kernel = kernels();
     parallel_for(n, kPositionsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         kernel.step(settings, attraction.data, push.data, begin, end, state.positions.data, state.velocity.data,
                     state.gains.data, sums[chunk].axis);
     });
-    return added(sums);
+    return total_of(sums);
 }
 
 Bounds recenter(ArrayView<float> positions, const float (&center)[2], int threads) {

@@ -13,7 +13,7 @@
 namespace pixelsne {
 
 // (n, k) keys of nearest_list.hpp. The function that fills them defines their order.
-using KeyRows = UnsetVector<std::uint64_t>;
+using KeyRows = UninitializedVector<std::uint64_t>;
 
 // Searches for one block of points after another. Points of a block are close together and share their candidates. Each
 // task owns one BlockSearch.
