@@ -1,4 +1,4 @@
-"""Which cells each table and figure needs, in full and in a quick look."""
+"""The cells of each table and figure, in full and in a quick run."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -51,14 +51,14 @@ def seeds(count: int) -> range:
 
 
 def size_of(data: str, scale: Scale, sizes: dict[str, int]) -> int:
-    there = sizes.get(data, POINTS[data])
-    return min(there, scale.rows or there)
+    available = sizes.get(data, POINTS[data])
+    return min(available, scale.rows or available)
 
 
 def methods_for(n: int, scale: Scale) -> list[str]:
-    """Those that come to an end; BH-SNE on RP's affinities where its own search does not."""
+    """Return the methods that finish in time, with BH-SNE on RP's affinities where its own search does not."""
     names = ["t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp", "bh-sne-rp", "ours"]
-    return [name for name in names if not scale.limited or n <= (METHODS[name].most_points or n)]
+    return [name for name in names if not scale.limited or n <= (METHODS[name].max_points or n)]
 
 
 def times(scale: Scale, sizes: dict[str, int], sets: tuple[str, ...] = SETS) -> Iterator[Cell]:
