@@ -1,4 +1,4 @@
-"""Every map is judged in one way.
+"""Quality of maps, measured in the same way for all systems.
 
 Near: KL over one and the same P, accuracy and precision over the same rows. Far: random triplets, class centers.
 """
@@ -16,16 +16,16 @@ from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.repulsion import best_normalizer
 
 EXACT_NEIGHBORS_UP_TO = 100_000
-EXACT_NORMALIZER_UP_TO = 200_000  # half a minute
+EXACT_NORMALIZER_UP_TO = 200_000  # takes half a minute
 SAMPLED_ROWS = 10_000
-VOTERS = 10
+NEIGHBORS_OF_VOTE = 10
 NEIGHBORHOODS = (5, 10, 30, 100)
-FEWEST_CLASSES = 3  # whose centers can be compared
+MIN_CLASSES = 3  # for comparing their centers
 ROWS_PER_BLOCK = 100  # of distances to all points
 
 
 class Judge:
-    """Made once for a data set; all that does not depend on the map is computed here."""
+    """Measures the maps of one data set. Computes once what does not depend on the map."""
 
     def __init__(self, points: np.ndarray, labels: np.ndarray, perplexity: float, threads: int) -> None:
         self.threads = threads
@@ -45,27 +45,27 @@ class Judge:
             self.truth = nearest_of_rows(points, self.rows, max(NEIGHBORHOODS))
 
     def judge(self, positions: np.ndarray, *, with_kl: bool = True) -> dict[str, float]:
-        """Of a map (n, 2). Its KL has a meaning only if it is in embedding units, as those of t-SNE are."""
+        """Return the quality of a map (n, 2). Its KL is meaningful only in embedding units, as those of t-SNE."""
         positions = np.ascontiguousarray(positions, dtype=np.float32)
         nearest = self._nearest_on(positions)
         divergence = {"KL": self._divergence(positions)} if with_kl else {}
-        near = Neighborhoods(len(positions), self.rows, self.truth, nearest)
-        shares = {f"precision {k}": near.precision(k) for k in NEIGHBORHOODS}
+        neighborhoods = Neighborhoods(len(positions), self.rows, self.truth, nearest)
+        shares = {f"precision {k}": neighborhoods.precision(k) for k in NEIGHBORHOODS}
         return {
             **divergence,
-            f"{VOTERS}-NN accuracy": near.accuracy(VOTERS, self.classes),
+            f"{NEIGHBORS_OF_VOTE}-NN accuracy": neighborhoods.accuracy(NEIGHBORS_OF_VOTE, self.classes),
             **shares,
             **self._far(positions),
         }
 
     def _far(self, positions: np.ndarray) -> dict[str, float]:
-        far = {"triplets": quality.triplet_accuracy(self.points, positions)}
-        if self.classes.max() >= FEWEST_CLASSES - 1:
-            far["centers"] = quality.center_correlation(self.points, positions, self.labels)
-        return far
+        figures = {"triplets": quality.triplet_accuracy(self.points, positions)}
+        if self.classes.max() >= MIN_CLASSES - 1:
+            figures["centers"] = quality.center_correlation(self.points, positions, self.labels)
+        return figures
 
     def notes(self) -> str:
-        """What the figures rest on."""
+        """Return a description of the figures."""
         neighbors = "exact neighbors" if self.exact_neighbors else "our own search, as all pairs are too many"
         normalizer = "an exact normalizer" if self.exact_normalizer else "a normalizer by the field, within 0.02 %"
         rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
@@ -83,11 +83,11 @@ class Judge:
         return kl_divergence(_core.Attraction(*parts), positions, normalizer, self.threads)
 
     def _nearest_on(self, positions: np.ndarray) -> np.ndarray:
-        """(rows, k) indices, nearest first, never the point itself. In the plane a k-d tree is exact and fast."""
+        """Return (rows, k) indices, nearest first, without the point itself, by a k-d tree: exact and fast in 2D."""
         found = cKDTree(positions).query(positions[self.rows], max(NEIGHBORHOODS) + 1, workers=self.threads)[1]
-        itself = found == self.rows[:, None]
-        itself[~itself.any(axis=1), -1] = True  # more points in one place than were asked for
-        return found[~itself].reshape(len(self.rows), -1)
+        is_self = found == self.rows[:, None]
+        is_self[~is_self.any(axis=1), -1] = True  # more coincident points than neighbors
+        return found[~is_self].reshape(len(self.rows), -1)
 
 
 def affinities_of(found: Neighbors, perplexity: float, threads: int) -> Affinities:
@@ -97,7 +97,7 @@ def affinities_of(found: Neighbors, perplexity: float, threads: int) -> Affiniti
 
 
 def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest of all points for some rows, by comparing all pairs; (rows, k), nearest first."""
+    """Return (rows, k) the nearest of all points for some rows, nearest first, by comparing all pairs."""
     squares = np.einsum("ij,ij->i", points, points)
     nearest = np.empty((len(rows), k), dtype=np.int64)
     for first in range(0, len(rows), ROWS_PER_BLOCK):
@@ -107,10 +107,10 @@ def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
 
 
 def nearest_of_block(points: np.ndarray, squares: np.ndarray, block: np.ndarray, k: int) -> Any:
-    rough = squares - 2 * (points[block] @ points.T)  # the row's own square changes no order
-    rough[np.arange(len(block)), block] = np.inf
-    # Rounding may misplace close ones, so twice as many are taken and compared again in float64.
-    candidates = np.argpartition(rough, 2 * k, axis=1)[:, : 2 * k]
+    approximate = squares - 2 * (points[block] @ points.T)  # the row's own square does not affect the order
+    approximate[np.arange(len(block)), block] = np.inf
+    # Rounding may exchange close ones, so twice as many are taken and compared again in float64.
+    candidates = np.argpartition(approximate, 2 * k, axis=1)[:, : 2 * k]
     differences = points[candidates].astype(np.float64) - points[block].astype(np.float64)[:, None]
     order = np.einsum("ijk,ijk->ij", differences, differences).argsort(axis=1)[:, :k]
     return np.take_along_axis(candidates, order, axis=1)
