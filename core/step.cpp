@@ -5,6 +5,19 @@
 #include "parallel_for.hpp"
 
 namespace pixelsne {
+namespace {
+
+// Shifts the map so that `center` moves to 0, and returns its bounds.
+Bounds recenter(ArrayView<float> positions, const float (&center)[2], int threads) {
+    return bounds_around(positions.rows, threads, [&](std::size_t point) {
+        float* position = positions.row(point);
+        position[0] -= center[0];
+        position[1] -= center[1];
+        return position;
+    });
+}
+
+}  // namespace
 
 CoordinateSums move_points(const StepSettings& settings, Positions attraction, Positions push, int threads,
                            DescentState& state) {
@@ -18,15 +31,6 @@ CoordinateSums move_points(const StepSettings& settings, Positions attraction, P
                     state.gains.data, sums[chunk].axis);
     });
     return total_of(sums);
-}
-
-Bounds recenter(ArrayView<float> positions, const float (&center)[2], int threads) {
-    return bounds_around(positions.rows, threads, [&](std::size_t point) {
-        float* position = positions.row(point);
-        position[0] -= center[0];
-        position[1] -= center[1];
-        return position;
-    });
 }
 
 Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state) {

@@ -18,9 +18,6 @@ struct DescentState {
 CoordinateSums move_points(const StepSettings& settings, Positions attraction, Positions push, int threads,
                            DescentState& state);
 
-// Shifts the map so that `center` moves to 0, and returns its bounds.
-Bounds recenter(ArrayView<float> positions, const float (&center)[2], int threads);
-
 // Moves the points, centers the map at 0 and returns its bounds. If a coordinate is no longer finite, neither is the
 // center, and the bounds are empty: low > high.
 Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state);

@@ -13,8 +13,7 @@
 namespace pixelsne {
 
 struct Clusters {
-    std::vector<std::uint32_t>
-        order;  // (n) slot -> point; clusters are consecutive, and near clusters are close together
+    std::vector<std::uint32_t> order;  // (n) slot -> point, cluster by cluster; near clusters are close together
     std::vector<std::uint32_t> begin;  // (clusters + 1) first slot of each cluster
 
     std::size_t count() const { return begin.size() - 1; }
