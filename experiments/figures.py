@@ -80,8 +80,8 @@ def draw_sides(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) ->
     cells = list(plan.resolution(scale, sizes))
     if not stored.have(cells):
         return False
-    figure, axes = plt.subplots(1, len(scale.crowds), figsize=(9, 3.8), layout="constrained", sharey=True)
-    for axis, n in zip(axes, scale.crowds, strict=True):
+    figure, axes = plt.subplots(1, len(scale.digit_counts), figsize=(9, 3.8), layout="constrained", sharey=True)
+    for axis, n in zip(axes, scale.digit_counts, strict=True):
         sides = [
             side
             for side in paper.RESOLUTIONS

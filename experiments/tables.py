@@ -253,7 +253,7 @@ def with_sums(parts: dict[str, float]) -> dict[str, float]:
 def by_sides(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
     cells = list(plan.resolution(scale, sizes))
     rows = []
-    for n in scale.crowds:
+    for n in scale.digit_counts:
         for method, sides in (("bh-sne-rp", (1024,)), ("pixelsne-rp", paper.RESOLUTIONS)):
             for side in sides:
                 results = gather(stored, cells, method=method, resolution=side, n=n)

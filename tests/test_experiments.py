@@ -248,7 +248,7 @@ def small(tmp_path, monkeypatch, random):
         judged_repetitions=2,
         sizes=(160, 240),
         exact_up_to=160,
-        crowds=(160, 200),
+        digit_counts=(160, 200),
     )
     monkeypatch.setattr(commands, "QUICK", scale)
     cache = tmp_path / "cache"
