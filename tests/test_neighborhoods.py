@@ -1,4 +1,4 @@
-"""Who is near whom; and what commands tell of it."""
+"""Neighborhoods in the data and on the map, and the scores that commands report."""
 
 import json
 
@@ -17,34 +17,34 @@ from pixelsne.settings import settings_of
 
 @pytest.fixture
 def compared(random):
-    """60 points, and a map that has little to do with them."""
+    """60 points, and a random map."""
     values, placed = random.normal(size=(60, 5)), random.normal(size=(60, 2))
     model = PixelSNE(n_jobs=1)
     return values, placed, Neighborhoods.of(values, placed.astype(np.float32), np.arange(60), 10, model)
 
 
 @pytest.mark.parametrize("k", [1, 4, 10])
-def test_measures_are_those_of_quality(k, compared, random):
-    values, placed, near = compared
+def test_measures_agree_with_the_quality_functions(k, compared, random):
+    values, placed, neighborhoods = compared
     labels = random.integers(0, 3, 60)
-    assert near.precision(k) == pytest.approx(quality.neighborhood_precision(values, placed, k))
-    assert near.accuracy(k, labels) == pytest.approx(quality.knn_accuracy(placed, labels, k))
-    assert MEASURES["neighborhood_precision"].of(near, k, None) == near.precision(k)
-    assert MEASURES["knn_accuracy"].of(near, k, labels) == near.accuracy(k, labels)
-    assert MEASURES["knn_accuracy"].of(near, k, None) is None
+    assert neighborhoods.precision(k) == pytest.approx(quality.neighborhood_precision(values, placed, k))
+    assert neighborhoods.accuracy(k, labels) == pytest.approx(quality.knn_accuracy(placed, labels, k))
+    assert MEASURES["neighborhood_precision"].of(neighborhoods, k, None) == neighborhoods.precision(k)
+    assert MEASURES["knn_accuracy"].of(neighborhoods, k, labels) == neighborhoods.accuracy(k, labels)
+    assert MEASURES["knn_accuracy"].of(neighborhoods, k, None) is None
 
 
-def test_rows_without_a_class_are_not_judged(compared, random):
-    _, _, near = compared
+def test_rows_without_a_class_are_not_scored(compared, random):
+    _, _, neighborhoods = compared
     classes = random.integers(0, 2, 60)
     classes[:20] = -1
-    some = Neighborhoods(near.n, near.rows[20:], near.true[20:], near.shown[20:])
-    assert near.accuracy(5, classes) == some.accuracy(5, classes)
-    assert np.isnan(near.accuracy(5, np.full(60, -1)))
+    labeled = Neighborhoods(neighborhoods.n, neighborhoods.rows[20:], neighborhoods.true[20:], neighborhoods.shown[20:])
+    assert neighborhoods.accuracy(5, classes) == labeled.accuracy(5, classes)
+    assert np.isnan(neighborhoods.accuracy(5, np.full(60, -1)))
 
 
-def test_neighbors_that_a_graph_does_not_know_are_not_found_on_the_map():
-    """Row 0 knows one neighbor; the map has it among the nearest, and nothing else counts."""
+def test_short_rows_of_a_graph_are_scored_by_their_neighbors_only():
+    """Row 0 has one neighbor, which is among the nearest on the map, so its precision is 1."""
     distances = np.zeros((5, 5))
     distances[0, 1] = distances[1, 0] = 1
     for row in (1, 2, 3, 4):
@@ -58,27 +58,27 @@ def test_neighbors_that_a_graph_does_not_know_are_not_found_on_the_map():
     assert Neighborhoods(5, np.arange(5), found, shown).precision(3) == pytest.approx(1.0)
 
 
-def test_repeats_become_numbers_that_nobody_has():
-    given = np.array([[4, 7, 7, 7], [1, 2, 3, 4]])
-    np.testing.assert_array_equal(without_repeats(given), [[4, 7, -3, -4], [1, 2, 3, 4]])
+def test_repeated_neighbors_become_unique_negative_indices():
+    indices = np.array([[4, 7, 7, 7], [1, 2, 3, 4]])
+    np.testing.assert_array_equal(without_repeats(indices), [[4, 7, -3, -4], [1, 2, 3, 4]])
 
 
-def test_all_rows_or_a_sample():
+def test_few_rows_are_all_taken_and_many_are_sampled():
     np.testing.assert_array_equal(sample_rows(5, 10, 3, 0), np.arange(5))
-    chosen = sample_rows(100, 10, 30, 0)
-    assert len(set(chosen.tolist())) == 30
-    np.testing.assert_array_equal(chosen, np.sort(chosen))
-    np.testing.assert_array_equal(chosen, sample_rows(100, 10, 30, 0))
+    rows = sample_rows(100, 10, 30, 0)
+    assert len(set(rows.tolist())) == 30
+    np.testing.assert_array_equal(rows, np.sort(rows))
+    np.testing.assert_array_equal(rows, sample_rows(100, 10, 30, 0))
 
 
-def test_score_says_how_many_rows_have_no_label(tmp_path, random):
+def test_score_reports_the_number_of_rows_without_label(tmp_path, random):
     numbers, kinds = random.normal(size=(30, 2)), ["u", "v", None] * 10
-    data, made = str(tmp_path / "data.parquet"), str(tmp_path / "map.parquet")
+    data, embedded = str(tmp_path / "data.parquet"), str(tmp_path / "map.parquet")
     pq.write_table(pa.table({"a": numbers[:, 0], "b": numbers[:, 1], "kind": kinds}), data)
     run = CliRunner().invoke
-    assert run(main, ["embed", data, "-o", made, "--label", "kind", "--quiet"]).exit_code == 0
-    scored = run(main, ["score", data, made, "--label", "kind", "--json"])
-    told = json.loads(scored.stdout)
-    assert told["rows_without_label"] == 10
-    assert 0 <= told["knn_accuracy"][0] <= 1
+    assert run(main, ["embed", data, "-o", embedded, "--label", "kind", "--quiet"]).exit_code == 0
+    scored = run(main, ["score", data, embedded, "--label", "kind", "--json"])
+    report = json.loads(scored.stdout)
+    assert report["rows_without_label"] == 10
+    assert 0 <= report["knn_accuracy"][0] <= 1
     assert scored.stderr.splitlines() == ["pixelsne: warning: perplexity=30 is too large for 30 points; using 9.66667"]

@@ -1,4 +1,4 @@
-"""What holds the package together: versions, stubs, imports."""
+"""Consistency of the package: versions, stubs, imports, sizes of files."""
 
 import ast
 import doctest
@@ -18,13 +18,13 @@ from pixelsne import _core, descent_loop, distributed, estimator, quality, scree
 ROOT = Path(__file__).parents[1]
 
 
-def test_one_version():
+def test_the_version_is_the_same_everywhere():
     assert importlib.metadata.version("pixelsne") == pixelsne.__version__
     assert f'version: "{pixelsne.__version__}"' in (ROOT / "CITATION.cff").read_text()
     assert f"## {pixelsne.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_the_stub_names_what_the_core_has():
+def test_the_stub_matches_the_core():
     stub = ast.parse((ROOT / "src/pixelsne/_core.pyi").read_text())
     named = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     public = {name for name in dir(_core) if not name.startswith("_")}
@@ -52,7 +52,7 @@ def test_import_is_light():
 
 
 def modules():
-    """Every module of the package, except the one that is a program."""
+    """Return every module of the package except __main__."""
     found = pkgutil.walk_packages(pixelsne.__path__, "pixelsne.")
     return [module.name for module in found if not module.name.endswith("__main__")]
 
@@ -68,7 +68,7 @@ def test_there_are_examples_in_docstrings():
 
 
 def public_functions():
-    """What users call, by its dotted name."""
+    """Return what users call, with its dotted name."""
     classes = [estimator.PixelSNE, seeds.SeedReport, screen.Screen, descent_loop.Snapshot, viewer.View]
     methods = [(f"{one.__name__}.{name}", vars(one)[name]) for one in classes for name in vars(one)]
     modules = (pixelsne, quality, viewer, distributed)
@@ -77,7 +77,7 @@ def public_functions():
 
 
 @pytest.mark.parametrize(("name", "one"), [pair for pair in public_functions() if callable(pair[1])])
-def test_what_is_public_says_what_it_does(name, one):
+def test_public_functions_have_docstrings(name, one):
     assert one.__doc__, name
 
 

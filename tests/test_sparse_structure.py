@@ -84,7 +84,7 @@ def test_an_inconsistent_structure_is_refused(kind, change):
 
 
 def test_the_estimator_refuses_an_inconsistent_matrix():
-    """In a separate process, because earlier code crashed here."""
+    """Runs in a separate process, because earlier code crashed here."""
     program = """
 import numpy as np
 from scipy import sparse
