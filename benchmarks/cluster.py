@@ -1,7 +1,7 @@
 """A cluster of processes on this machine against the local run: `cluster.py reviews1m.npz mnist.npz`.
 
-Time of the first file with two workers of one thread each against two threads, with every iteration's parts;
-quality of the second with 1, 2 and 4 workers; memory of each worker.
+Measures the time of the first file with two workers of one thread each against two threads, with the parts of every
+iteration; the quality of the second with 1, 2 and 4 workers; and the memory of each worker.
 """
 
 import sys
@@ -22,13 +22,13 @@ from pixelsne.distributed import start
 
 PARTITIONS = 8
 ITERATIONS_WATCHED = (150, 200)
-TASKS = ("tell", "deposit", "convolve", "advance")
+TASKS = ("summarize", "deposit", "convolve", "move")
 MEGABYTE = 2**20
 JUDGED_UP_TO = 100_000
 
 
 def local(path: str, n: int | None) -> dict[str, Any]:
-    """In a process of its own: seconds by stage and peak memory."""
+    """Run locally in a separate process; return seconds by stage and peak memory."""
     points, labels = load_points(path, n)
     model = PixelSNE(random_state=0, n_jobs=2)
     with Clock() as clock:
@@ -44,19 +44,19 @@ def local(path: str, n: int | None) -> dict[str, Any]:
     }
 
 
-def judge(points: np.ndarray, labels: np.ndarray, positions: np.ndarray, told: float) -> dict[str, float]:
-    """Of large data only what the run itself tells."""
-    return Judge(points, labels, 30.0, 2).judge(positions) if len(points) <= JUDGED_UP_TO else {"KL": told}
+def judge(points: np.ndarray, labels: np.ndarray, positions: np.ndarray, kl: float) -> dict[str, float]:
+    """Return the quality of a map; of large data only the KL of the run itself."""
+    return Judge(points, labels, 30.0, 2).judge(positions) if len(points) <= JUDGED_UP_TO else {"KL": kl}
 
 
 def highest_memory() -> float:
-    """Gigabytes this process has used at most; runs on the workers, which do not have these files."""
+    """Return the peak memory of this process in gigabytes. Runs on workers, which cannot import these files."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
 
 
 def parts_of(stream: list[dict[str, Any]], seconds: float, workers: int) -> dict[str, float]:
-    """Milliseconds of an iteration, for a worker: what it computed, what it waited for from others, what is left."""
+    """Return the milliseconds of an iteration per worker: computing, waiting for transfers, and the rest."""
     spent = {"compute": 0.0, "transfer": 0.0}
     named = dict.fromkeys(TASKS, 0.0)
     for task in stream:
@@ -85,7 +85,7 @@ def read_rows(path: str, begin: int, end: int) -> np.ndarray:
 
 
 def array_on_disk(points: np.ndarray, folder: str) -> da.Array:
-    """As users have it: in partitions that the workers read for themselves."""
+    """Return a dask array whose partitions the workers read themselves, as users have it."""
     path, size = str(Path(folder) / "points.npy"), -(-len(points) // PARTITIONS)
     np.save(path, points)
     parts = []
@@ -97,30 +97,30 @@ def array_on_disk(points: np.ndarray, folder: str) -> da.Array:
 
 
 def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str, Any]:
-    """In a process of its own."""
+    """Run on a cluster, in a separate process."""
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
     with tempfile.TemporaryDirectory() as folder, cluster, Client(cluster) as client:
         array = array_on_disk(points, folder)
         with Clock() as clock:
             run, parts = follow(array, client, workers)
         made = run.map()
-        graphs = client.gather([client.submit(describe, share) for share in run.descent.tasks.graphs])
+        graphs = client.gather([client.submit(describe, shard) for shard in run.descent.tasks.graphs])
         positions = made.positions.compute()
-        most = max(client.run(highest_memory).values())
+        peak = max(client.run(highest_memory).values())
         lattice = client.submit(describe_field, run.descent.tasks.field()).result()
     judged = judge(points, labels, positions, made.kl_divergence)
     return {
         "total, s": clock.seconds,
         **run.timings,
         **parts,
-        "peak memory of a worker, GB": most,
-        "largest shard / mean": max(share[0] for share in graphs) * workers / len(points),
-        "halo / own": sum(share[1] for share in graphs) / len(points),
+        "peak memory of a worker, GB": peak,
+        "largest shard / mean": max(shard[0] for shard in graphs) * workers / len(points),
+        "halo / own": sum(shard[1] for shard in graphs) / len(points),
         "lattice": lattice,
         "iterations": made.iterations,
-        "edges a point": sum(share[3] for share in graphs) / len(points),
-        "edges within a shard": sum(share[2] for share in graphs) / sum(share[3] for share in graphs),
-        "given, MB": sum(share[4] for share in graphs) * 4 / MEGABYTE / workers,
+        "edges a point": sum(shard[3] for shard in graphs) / len(points),
+        "edges within a shard": sum(shard[2] for shard in graphs) / sum(shard[3] for shard in graphs),
+        "exported, MB": sum(shard[4] for shard in graphs) * 4 / MEGABYTE / workers,
         **judged,
     }
 
@@ -128,7 +128,7 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
 def follow(array: da.Array, client: Client, workers: int) -> tuple[Any, dict[str, float]]:
     run = start(array, client, PixelSNE(random_state=0))
     parts: dict[str, float] = {}
-    client.get_task_stream()  # from now on it is kept
+    client.get_task_stream()  # records from now on
     for snapshot in run.snapshots():
         if snapshot.iteration == ITERATIONS_WATCHED[0]:
             began, moment = time.perf_counter(), time.time()
@@ -137,11 +137,11 @@ def follow(array: da.Array, client: Client, workers: int) -> tuple[Any, dict[str
     return run, parts
 
 
-def describe(share: Any) -> tuple[int, int, int, int, int]:
-    """Points, halo, edges within, all edges, points given to others."""
-    own = len(share.rows.rows)
-    within = int(np.count_nonzero(share.rows.columns < own))
-    return own, len(share.rows.halo_rows), within, len(share.rows.columns), len(share.exported.rows)
+def describe(shard: Any) -> tuple[int, int, int, int, int]:
+    """Return the number of points, halo points, edges within the shard, all edges, and exported points."""
+    own = len(shard.rows.rows)
+    within = int(np.count_nonzero(shard.rows.columns < own))
+    return own, len(shard.rows.halo_rows), within, len(shard.rows.columns), len(shard.exported.rows)
 
 
 def describe_field(field: Any) -> str:
@@ -154,29 +154,29 @@ def child(kind: str, path: str, workers: int, n: int | None) -> dict[str, Any]:
     return on_cluster(*load_points(path, n), workers)
 
 
-def turned(runs: Rows) -> Rows:
-    """A row for each figure, a column for each run."""
+def transposed(runs: Rows) -> Rows:
+    """Return one row per figure and one column per run."""
     figures = dict.fromkeys(name for run in runs for name in run if name != "run")
     return [{"figure": name} | {run["run"]: run.get(name, "") for run in runs} for name in figures]
 
 
-def main(large: str, small: str, n: int | None) -> None:
-    for path, counts in ((large, (4, 2, 1)), (small, (1, 2, 4))):
+def main(large_path: str, small_path: str, n: int | None) -> None:
+    for path, counts in ((large_path, (4, 2, 1)), (small_path, (1, 2, 4))):
         rows: Rows = []
-        ours = in_own_process(__file__, "local", path, 0, n or 0, threads=2)
-        rows.append({"run": "local, two threads", **ours})
+        local_run = in_own_process(__file__, "local", path, 0, n or 0, threads=2)
+        rows.append({"run": "local, two threads", **local_run})
         for workers in counts:
             found = in_own_process(__file__, "cluster", path, workers, n or 0)
-            found["total / local"] = found["total, s"] / ours["total, s"]
+            found["total / local"] = found["total, s"] / local_run["total, s"]
             for measure in ("KL", "precision 10", "precision 30"):
                 if measure in found:
-                    found[f"{measure} / local"] = found[measure] / ours[measure]
-            found["memory / local"] = found["peak memory of a worker, GB"] / ours["peak memory, GB"]
+                    found[f"{measure} / local"] = found[measure] / local_run[measure]
+            found["memory / local"] = found["peak memory of a worker, GB"] / local_run["peak memory, GB"]
             rows.append({"run": f"{workers} worker{'s' if workers > 1 else ''}", **found})
             print(rows[-1], flush=True)
         rows[1:] = sorted(rows[1:], key=lambda row: str(row["run"]))
         title = f"Workers of one thread each against the local run, {source_name(path)}"
-        save(f"cluster_{source_name(path)}", title, turned(rows), runs=rows)
+        save(f"cluster_{source_name(path)}", title, transposed(rows), runs=rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""What larger clusters would take, from what small ones took: `cluster_model.py`; writes the tables of docs/scaling.md.
+"""A model of larger clusters, fitted to measurements of small ones: `cluster_model.py`.
 
-Reads results/cluster_reviews1m.json, cluster_mnist.json and cluster_halo_reviews1m.json.
+Writes the tables of docs/scaling.md. Reads results/cluster_reviews1m.json, cluster_mnist.json and
+cluster_halo_reviews1m.json.
 """
 
 import json
@@ -25,10 +26,10 @@ BEGIN, END = "<!-- {}: written by benchmarks/cluster_model.py -->", "<!-- end --
 ITERATIONS = 350
 POINTS = {"reviews1m": 1_000_000, "mnist": 70_000}
 NEIGHBORS, WIDTH, ROW_BYTES = 90, 50, 200
-CODED = 4  # bytes of a point on its way
+ENCODED_BYTES = 4  # bytes of an encoded point
 SIZES = (10_000_000, 100_000_000, 1_000_000_000)
 WORKERS = (16, 64, 256)
-LINK = 1.25e9  # bytes a second into and out of a worker: ten gigabits
+LINK = 1.25e9  # bytes per second into and out of a worker: ten gigabits
 THREADS = 8
 GIGABYTE = 1e9
 
@@ -40,16 +41,16 @@ def runs_of(name: str) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Constants:
-    """Of one thread of the reference machine."""
+    """Constants of one thread of the reference machine."""
 
-    point: float  # seconds a point and iteration, its edges included
-    node: float  # seconds a node of the lattice and iteration
-    task: float  # seconds a task costs beside its work
-    round: float  # seconds an iteration costs beside that, however few tasks it has
-    stages: dict[str, float]  # seconds a point before the descent
-    sides: dict[int, float]  # of the lattice, by the number of points
-    given: dict[int, float]  # share of the points that others need, by the number of shards
-    local_link: float  # bytes a second between two processes of this machine
+    point: float  # seconds per point and iteration, including its edges
+    node: float  # seconds per node of the lattice and iteration
+    task: float  # seconds of overhead per task
+    round: float  # seconds of overhead per iteration, besides its tasks
+    stages: dict[str, float]  # seconds per point before the descent
+    sides: dict[int, float]  # sides of the lattice by the number of points
+    exported: dict[int, float]  # share of the points that other shards need, by the number of shards
+    local_link: float  # bytes per second between two processes of this machine
 
 
 def side_of(run: dict[str, Any]) -> float:
@@ -58,10 +59,10 @@ def side_of(run: dict[str, Any]) -> float:
 
 
 def scheduling_of(runs: dict[str, dict[str, Any]]) -> tuple[float, float]:
-    """Milliseconds a task, and an iteration, by a line through what was seen with 1, 2 and 4 workers."""
-    chosen = {int(name.split()[0]): run for name, run in runs.items() if name.endswith(("worker", "workers"))}
-    tasks = [workers * run["tasks a worker and iteration"] for workers, run in chosen.items()]
-    task, each = np.polyfit(tasks, [run["scheduling and waiting, ms"] for run in chosen.values()], 1)
+    """Return milliseconds per task and per iteration, fitted by a line to the runs with 1, 2 and 4 workers."""
+    cluster_runs = {int(name.split()[0]): run for name, run in runs.items() if name.endswith(("worker", "workers"))}
+    tasks = [workers * run["tasks a worker and iteration"] for workers, run in cluster_runs.items()]
+    task, each = np.polyfit(tasks, [run["scheduling and waiting, ms"] for run in cluster_runs.values()], 1)
     return float(task), float(each)
 
 
@@ -70,9 +71,9 @@ def measure_constants() -> Constants:
     halo = json.loads((RESULTS / f"{HALO}.json").read_text(encoding="utf-8"))["rows"]
     one, two, n = large["1 worker"], large["2 workers"], POINTS["reviews1m"]
     task, each = scheduling_of(small)
-    # The pull is worked out beside the tasks, so what points take is what the iteration takes beside all else.
+    # The attraction is computed beside the tasks, so the time of the points is that of the iteration without all else.
     points = one["ms an iteration"] - one["convolve, ms in all"] - task * one["tasks a worker and iteration"] - each
-    moved = two["given, MB"] * 2**20 + side_of(two) ** 2 * 4
+    moved = two["exported, MB"] * 2**20 + side_of(two) ** 2 * 4
     return Constants(
         point=points / 1000 / n,
         node=one["convolve, ms in all"] / 1000 / side_of(one) ** 2,
@@ -80,45 +81,45 @@ def measure_constants() -> Constants:
         round=each / 1000,
         stages={name: one[name] / n for name in ("reduce", "partition", "neighbors", "affinities")},
         sides={POINTS["mnist"]: side_of(small["1 worker"]), n: side_of(one)},
-        given={1: 0.0} | {row["shards"]: row["points given / all"] for row in halo},
+        exported={1: 0.0} | {row["shards"]: row["points exported / all"] for row in halo},
         local_link=moved / (two["transfer, ms"] / 1000),
     )
 
 
 def lattice_side(n: int, constants: Constants) -> float:
-    """A map's width grows as a power of n, and the lattice with it, up to its limit."""
+    """Return the side of the lattice: a map's width grows as a power of n, and the lattice with it, up to its limit."""
     (small, narrow), (large, wide) = sorted(constants.sides.items())
     power = np.log(wide / narrow) / np.log(large / small)
     return float(min(MOST_NODES, wide * (n / large) ** power))
 
 
-def given_share(workers: int, constants: Constants) -> float:
-    counts = sorted(constants.given)
-    return float(np.interp(np.log(workers), np.log(counts), [constants.given[count] for count in counts]))
+def exported_share(workers: int, constants: Constants) -> float:
+    counts = sorted(constants.exported)
+    return float(np.interp(np.log(workers), np.log(counts), [constants.exported[count] for count in counts]))
 
 
 def levels(workers: int) -> int:
-    """Of passing on a lattice to all, eight at a time."""
+    """Return the number of levels for relaying a lattice to all workers, eight at a time."""
     return max(1, int(np.ceil(np.log(workers) / np.log(FAN_IN) - 1e-9))) if workers > 1 else 0
 
 
 def iteration(
-    n: int, workers: int, threads: int, link: float, constants: Constants, busy: float = 1.0
+    n: int, workers: int, threads: int, link: float, constants: Constants, processes_per_core: float = 1.0
 ) -> dict[str, float]:
-    """Seconds of each part. busy: processes for each core, where these are fewer."""
+    """Return the seconds of each part. processes_per_core: 1 or more."""
     nodes = lattice_side(n, constants) ** 2
-    others = min(FAN_IN, workers - 1) * levels(workers)
+    received = min(FAN_IN, workers - 1) * levels(workers)
     return {
-        "points": constants.point * n / workers / threads * busy,
+        "points": constants.point * n / workers / threads * processes_per_core,
         "field": constants.node * nodes / threads,
-        "halo": given_share(workers, constants) * n * CODED * (workers - 1) / workers / link,
-        "lattices": 2 * others * nodes * 4 / link,
+        "halo": exported_share(workers, constants) * n * ENCODED_BYTES * (workers - 1) / workers / link,
+        "lattices": 2 * received * nodes * 4 / link,
         "scheduling": constants.task * (3 + 2 / FAN_IN) * workers + constants.round,
     }
 
 
 def check_rows(constants: Constants) -> Rows:
-    """The model against what was measured here: two cores, one thread a worker."""
+    """Compare the model with measurements on this machine: two cores, one thread per worker."""
     rows: Rows = []
     for name, file in (("reviews1m", LARGE), ("mnist", SMALL)):
         for run, found in runs_of(file).items():
@@ -140,9 +141,9 @@ def check_rows(constants: Constants) -> Rows:
 
 
 def preparation(n: int, workers: int, threads: int, constants: Constants) -> float:
-    """Seconds of all stages before the descent, exchanges not counted; in a larger shard a search looks farther."""
-    harder = usual_probes(n // workers) / usual_probes(POINTS["reviews1m"])
-    stages = constants.stages | {"neighbors": constants.stages["neighbors"] * harder}
+    """Return the seconds of all stages before the descent, without transfers. Larger shards need more probes."""
+    more_probes = usual_probes(n // workers) / usual_probes(POINTS["reviews1m"])
+    stages = constants.stages | {"neighbors": constants.stages["neighbors"] * more_probes}
     return sum(stages.values()) * n / workers / threads
 
 
@@ -155,13 +156,13 @@ def outlook_rows(constants: Constants) -> Rows:
             largest = max(parts, key=lambda name: parts[name])
             side = lattice_side(n, constants)
             load = Load(n, ROW_BYTES, WIDTH, NEIGHBORS, int(side))
-            received = (parts["halo"] + parts["lattices"] / 2) * LINK
+            received_bytes = (parts["halo"] + parts["lattices"] / 2) * LINK
             rows.append(
                 {
                     "points": f"{n:,}",
                     "workers": workers,
                     "memory of each, GB": f"{worker_bytes(load, workers) / GIGABYTE:.1f}",
-                    "received in an iteration, MB": f"{received / 1e6:.0f}",
+                    "received in an iteration, MB": f"{received_bytes / 1e6:.0f}",
                     **{f"{name}, s": f"{seconds:.2f}" for name, seconds in parts.items()},
                     "iteration, s": f"{total:.2f}",
                     "descent, min": f"{total * ITERATIONS / 60:.0f}",
@@ -186,7 +187,7 @@ def constant_rows(constants: Constants) -> Rows:
 
 
 def page_with(text: str, constants: Constants) -> str:
-    """The page with its tables made anew."""
+    """Return the page with its tables computed again."""
     tables = {"constants": constant_rows, "check": check_rows, "outlook": outlook_rows}
     for name, rows in tables.items():
         begin = BEGIN.format(name)

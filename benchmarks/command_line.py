@@ -1,9 +1,9 @@
-"""What the command line costs beside the fit: `command_line.py [DATA] [--n 1000000] [--many 10000000]`.
+"""The cost of the command line beside the fit: `command_line.py [DATA] [--n 1000000] [--many 10000000]`.
 
-DATA as in compare_peers.py. Measured are `pixelsne --help`; `pixelsne embed` of a parquet file with picture, model and
-checkpoints against the fit alone in Python, time and memory; `pixelsne plot`; and a file with so many rows that they
-may not fit, which must be refused at once or run in the memory there is. Of the runs with checkpoints, what these take
-counts as the fit's.
+DATA as in compare_peers.py. Measures `pixelsne --help`; time and memory of `pixelsne embed` of a parquet file with
+picture, model and checkpoints against the fit alone in Python; `pixelsne plot`; and a file with so many rows that they
+may not fit, which must be refused at once or run within the memory. The time of writing checkpoints counts as part of
+the fit.
 """
 
 import argparse
@@ -27,13 +27,13 @@ ROWS_AT_ONCE = 500_000
 
 
 def child(job: str, folder: str) -> None:
-    jobs = {"fit": fit_alone, "embed": embed, "keep": lambda place: embed(place, "--checkpoint", "run.ckpt")}
+    jobs = {"fit": fit_alone, "embed": embed, "keep": lambda folder: embed(folder, "--checkpoint", "run.ckpt")}
     seconds = jobs[job](Path(folder))
     print(json.dumps({**seconds, "seconds": seconds_since_launch(), "peak, GB": peak_memory()}))
 
 
 def fit_alone(folder: Path) -> dict[str, float]:
-    from pixelsne import PixelSNE  # noqa: PLC0415 - not needed by the parent
+    from pixelsne import PixelSNE  # noqa: PLC0415 - the parent does not need it
 
     values = np.load(folder / "values.npy")
     with Clock() as clock:
@@ -41,32 +41,32 @@ def fit_alone(folder: Path) -> dict[str, float]:
     return {"fit, seconds": clock.seconds}
 
 
-def embed(folder: Path, *more: str) -> dict[str, float]:
-    """The command itself, in this process, whose memory it is."""
-    from pixelsne.cli import main  # noqa: PLC0415 - not needed by the parent
+def embed(folder: Path, *options_of_run: str) -> dict[str, float]:
+    """Run the command in this process, so that its memory is measured."""
+    from pixelsne.cli import main  # noqa: PLC0415 - the parent does not need it
 
-    told = io.StringIO()
-    paths = ["-o", "map.parquet", "--plot", "map.png", "--model", "model.pixelsne", *more]
-    with contextlib.chdir(folder), contextlib.redirect_stdout(told), contextlib.suppress(SystemExit):
+    output = io.StringIO()
+    paths = ["-o", "map.parquet", "--plot", "map.png", "--model", "model.pixelsne", *options_of_run]
+    with contextlib.chdir(folder), contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
         main(["embed", "values.parquet", *paths, "--label", "label", "--json", "--quiet"])
-    timings = json.loads(told.getvalue())["timings"]
+    timings = json.loads(output.getvalue())["timings"]
     return {f"{name}, seconds": timings[name] for name in ("fit", "read", "write", "quality")}
 
 
 def write_table(path: Path, values: np.ndarray, labels: np.ndarray) -> None:
-    import pyarrow as pa  # noqa: PLC0415 - not needed by children
+    import pyarrow as pa  # noqa: PLC0415 - children do not need it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    columns = {f"column{place}": np.ascontiguousarray(column) for place, column in enumerate(values.T)}
+    columns = {f"column{index}": np.ascontiguousarray(column) for index, column in enumerate(values.T)}
     pq.write_table(pa.table(columns | {"label": [f"kind {label}" for label in labels]}), path)
 
 
 def write_many(path: Path, rows: int) -> None:
-    import pyarrow as pa  # noqa: PLC0415 - not needed by children
+    import pyarrow as pa  # noqa: PLC0415 - children do not need it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     rng = np.random.default_rng(0)
-    schema = pa.schema([(f"column{place}", pa.float32()) for place in range(MANY_COLUMNS)])
+    schema = pa.schema([(f"column{index}", pa.float32()) for index in range(MANY_COLUMNS)])
     with pq.ParquetWriter(path, schema) as writer:
         for first in range(0, rows, ROWS_AT_ONCE):
             block = rng.standard_normal((MANY_COLUMNS, min(ROWS_AT_ONCE, rows - first)), dtype=np.float32)
@@ -75,8 +75,8 @@ def write_many(path: Path, rows: int) -> None:
 
 def run_command(*arguments: str, folder: str) -> tuple[float, subprocess.CompletedProcess[str]]:
     with Clock() as clock:
-        finished = subprocess.run([*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    return clock.seconds, finished
+        result = subprocess.run([*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    return clock.seconds, result
 
 
 def measure_help(folder: str) -> Rows:
@@ -90,14 +90,14 @@ def measure_embed(source: str, n: int, folder: str) -> Rows:
     write_table(Path(folder, "values.parquet"), values, labels)
     shape = f"{len(values):,} x {values.shape[1]} {values.dtype}"
     del values, labels
-    alone = in_own_process(__file__, CHILD, "fit", folder)
+    fit_only = in_own_process(__file__, CHILD, "fit", folder)
     commands = [in_own_process(__file__, CHILD, job, folder) for job in ("embed", "keep")]
     for command in commands:
         command["outside the fit"] = 1 - command["fit, seconds"] / command["seconds"]
-        command["peak / the fit's"] = command["peak, GB"] / alone["peak, GB"]
+        command["peak / the fit's"] = command["peak, GB"] / fit_only["peak, GB"]
     seconds, _ = run_command("plot", "map.parquet", "-o", "plot.png", "--color", "label", folder=folder)
     return [
-        {"what": f"fit alone, {source_name(source)} {shape}", **alone},
+        {"what": f"fit alone, {source_name(source)} {shape}", **fit_only},
         {"what": "pixelsne embed", **commands[0]},
         {"what": "pixelsne embed --checkpoint", **commands[1]},
         {"what": "pixelsne plot of that map", "seconds": seconds},
@@ -106,9 +106,9 @@ def measure_embed(source: str, n: int, folder: str) -> Rows:
 
 def measure_many(rows: int, folder: str) -> Rows:
     write_many(Path(folder, "many.parquet"), rows)
-    seconds, finished = run_command("embed", "many.parquet", "-o", "many.npy", "--quiet", folder=folder)
-    told = finished.stderr.strip() or "done"
-    return [{"what": f"pixelsne embed, {rows:,} x {MANY_COLUMNS} float32: {told}", "seconds": seconds}]
+    seconds, result = run_command("embed", "many.parquet", "-o", "many.npy", "--quiet", folder=folder)
+    message = result.stderr.strip() or "done"
+    return [{"what": f"pixelsne embed, {rows:,} x {MANY_COLUMNS} float32: {message}", "seconds": seconds}]
 
 
 def main() -> None:

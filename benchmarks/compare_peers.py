@@ -66,7 +66,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def choose_systems(options: argparse.Namespace) -> list[str]:
-    """Those that were asked for, take part in the race and are installed."""
+    """Return the systems that were selected, take part in the race and are installed."""
     names = [OURS, options.target] if options.race == "quality" else options.systems.split(",")
     names = [name for name in names if options.race == "defaults" or SYSTEMS[name].is_tsne]
     for name in names:
@@ -76,21 +76,21 @@ def choose_systems(options: argparse.Namespace) -> list[str]:
 
 
 def run_once(folder: Path, name: str, task: Task, judge: Judge, *, from_launch: bool) -> dict[str, Any]:
-    """Times and quality of one run. `from_launch`: the first call begins with the start of the process."""
-    told = in_own_process(peers.__file__, folder, name, task.as_json(), threads=task.threads)
+    """Return the times and the quality of one run. `from_launch`: the first call includes the start of the process."""
+    measured = in_own_process(peers.__file__, folder, name, task.as_json(), threads=task.threads)
     row = {
         "system": name,
-        "import, s": told["import"],
-        "fit, s": told["fit"],
-        "first call, s": told["since launch" if from_launch else "first call"],
-        "warm, s": told.get("warm"),
-        **{f"{stage}, s": seconds for stage, seconds in told["stages"].items() if stage != "reduce"},
-        "iterations": told["iterations"],
-        "peak memory, GB": told["peak memory"],
+        "import, s": measured["import"],
+        "fit, s": measured["fit"],
+        "first call, s": measured["since launch" if from_launch else "first call"],
+        "warm, s": measured.get("warm"),
+        **{f"{stage}, s": seconds for stage, seconds in measured["stages"].items() if stage != "reduce"},
+        "iterations": measured["iterations"],
+        "peak memory, GB": measured["peak memory"],
         **judge.judge(np.load(folder / f"{name}.npy"), with_kl=SYSTEMS[name].is_tsne),
     }
-    if "snapshots" in told:
-        maps = zip(told["snapshots"], np.load(folder / "snapshots.npy"), strict=True)
+    if "snapshots" in measured:
+        maps = zip(measured["snapshots"], np.load(folder / "snapshots.npy"), strict=True)
         row["approach"] = [{"seconds": seconds, **judge.judge(positions)} for seconds, positions in maps]
     return row
 
@@ -98,7 +98,7 @@ def run_once(folder: Path, name: str, task: Task, judge: Judge, *, from_launch: 
 def alternate(
     folder: Path, names: list[str], task: Task, judge: Judge, options: argparse.Namespace
 ) -> tuple[Rows, list[str]]:
-    """All runs, and a line for each that failed."""
+    """Return all runs, and a line for each that failed."""
     runs: Rows = []
     failures = []
     for repetition in range(1, options.repetitions + 1):
@@ -115,7 +115,7 @@ def alternate(
 
 
 def compare_times(runs: Rows) -> None:
-    """Adds to each run its times divided by ours of the same repetition."""
+    """Add to each run its times divided by those of PixelSNE in the same repetition."""
     ours = {run["run"]: run for run in runs if run["system"] == OURS}
     for run in runs:
         for time in ("fit", "first call"):
@@ -133,34 +133,34 @@ def is_reached(figures: dict[str, float], goal: dict[str, float], measures: tupl
 
 
 def compare_approach(runs: Rows, target: str, slack: float) -> None:
-    """Adds to each run of ours when it was as good as the target's end in the same repetition."""
+    """Add to each run of PixelSNE the time at which it was as good as the target's end in the same repetition."""
     goals = {run["run"]: run for run in runs if run["system"] == target}
     for run in runs:
         if "approach" not in run or run["run"] not in goals:
             continue
         goal = goals[run["run"]]
         for name, measures in {**{one: (one,) for one in TO_REACH}, "all": TO_REACH}.items():
-            times = (at["seconds"] for at in run["approach"] if is_reached(at, goal, measures, slack))
+            times = (snapshot["seconds"] for snapshot in run["approach"] if is_reached(snapshot, goal, measures, slack))
             run[f"{name} reached, s"] = next(times, "never")
         if run["all reached, s"] != "never":
             run["target's fit / all reached"] = goal["fit, s"] / run["all reached, s"]
 
 
-def middle(values: list[Any]) -> Any:
-    """The median; where a run has a word instead, that word."""
+def median_or_word(values: list[Any]) -> Any:
+    """Return the median, or the word that a run has instead of a number."""
     words = [value for value in values if isinstance(value, str)]
     return words[0] if words else median(values)
 
 
 def summarize(runs: Rows) -> Rows:
-    """One row for each system: the medians of its runs."""
+    """Return one row per system: the medians of its runs."""
     rows: Rows = []
     for name in dict.fromkeys(run["system"] for run in runs):
-        mine = [run for run in runs if run["system"] == name]
-        heads = dict.fromkeys(key for run in mine for key in run if key not in {"run", "system", "approach"})
-        columns = {head: [run[head] for run in mine if run.get(head) is not None] for head in heads}
-        medians = {head: middle(values) for head, values in columns.items() if values}
-        rows.append({"system": f"{name} {version(SYSTEMS[name].package)}", "runs": len(mine), **medians})
+        runs_of_system = [run for run in runs if run["system"] == name]
+        heads = dict.fromkeys(key for run in runs_of_system for key in run if key not in {"run", "system", "approach"})
+        columns = {head: [run[head] for run in runs_of_system if run.get(head) is not None] for head in heads}
+        medians = {head: median_or_word(values) for head, values in columns.items() if values}
+        rows.append({"system": f"{name} {version(SYSTEMS[name].package)}", "runs": len(runs_of_system), **medians})
     return rows
 
 

@@ -1,7 +1,7 @@
-"""How long comparing all pairs takes, and the constants of neighbors.exact_seconds: `exact_search.py [threads]`.
+"""The time for comparing all pairs, and the constants of neighbors.exact_seconds: `exact_search.py [threads]`.
 
-`neighbors="auto"` compares all pairs where the model says that this takes two seconds. Constants are fitted to relative
-errors. Seconds are those of the processors divided by the threads: other work beside it does not count.
+`neighbors="auto"` compares all pairs where the model predicts at most two seconds. Constants are fitted to relative
+errors. Seconds are processor time divided by the threads, so that other load does not count.
 """
 
 import math
@@ -17,7 +17,7 @@ from pixelsne.neighbors import exact_seconds, find_neighbors
 SIZES = (10_000, 20_000, 40_000)
 DIMENSIONS = (2, 10, 30, 50, 100, 300)
 NEIGHBORS = (10, 30, 90)
-LONGEST = 5.0  # seconds
+MAX_SECONDS = 5.0
 
 
 def measure(n: int, d: int, k: int, threads: int) -> float:
@@ -41,7 +41,7 @@ def main(threads: int) -> None:
     for n in SIZES:
         for d in DIMENSIONS:
             for k in NEIGHBORS:
-                if exact_seconds(n, d, k) > LONGEST:
+                if exact_seconds(n, d, k) > MAX_SECONDS:
                     continue
                 seconds = measure(n, d, k, threads)
                 rows.append({"n": n, "d": d, "k": k, "seconds": seconds, "model": exact_seconds(n, d, k)})

@@ -1,6 +1,6 @@
-"""faiss's IVFFlat over a small grid: `faiss_search.py POINTS.npy k threads OUT.npz`, index building included.
+"""faiss's IVFFlat over a small grid of settings: `faiss_search.py POINTS.npy k threads OUT.npz`, with index building.
 
-A program of its own, since faiss and the package bring different thread pools. Prints one JSON object.
+A separate program, because faiss and the package use different thread pools. Prints one JSON object.
 """
 
 import json
@@ -10,26 +10,26 @@ import time
 import faiss
 import numpy as np
 
-# Of a million points every setting takes more than ten minutes. So a twentieth of them is searched for, counted
-# twenty times, and settings that find too little are left out.
+# With a million points every setting takes more than ten minutes. So a twentieth of the points is searched, its time is
+# multiplied by twenty, and settings with low recall are left out.
 MANY = 200_000
-SHARE_OF_MANY = 20
+EVERY_NTH = 20
 
 # Probes to try, by the number of lists as a multiple of the root of n.
 GRID = {1: (4, 8, 16, 32, 64), 4: (4, 8, 16, 32, 64)}
-GRID_OF_MANY = {1: (16, 32, 64), 4: (64, 128, 256)}
+LARGE_GRID = {1: (16, 32, 64), 4: (64, 128, 256)}
 
 
 def main(path: str, k: int, threads: int, out: str) -> None:
     faiss.omp_set_num_threads(threads)
     points = np.load(path)
     n, d = points.shape
-    wanted = np.load(path.replace(".npy", ".rows.npy"))
-    everyone = np.arange(n) if n <= MANY else np.union1d(np.arange(0, n, SHARE_OF_MANY), wanted)
-    queries, places = points[everyone], np.searchsorted(everyone, wanted)
+    row_indices = np.load(path.replace(".npy", ".rows.npy"))
+    query_indices = np.arange(n) if n <= MANY else np.union1d(np.arange(0, n, EVERY_NTH), row_indices)
+    queries, positions = points[query_indices], np.searchsorted(query_indices, row_indices)
     rows = []
     found = {}
-    for multiple, tried in (GRID_OF_MANY if n > MANY else GRID).items():
+    for multiple, tried in (LARGE_GRID if n > MANY else GRID).items():
         lists = round(multiple * np.sqrt(n))
         start = time.perf_counter()
         index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, lists)
@@ -44,7 +44,7 @@ def main(path: str, k: int, threads: int, out: str) -> None:
             indices = index.search(queries, k + 1)[1]
             seconds = built + (time.perf_counter() - start) * n / len(queries)
             name = f"faiss IVF{lists}, {probes} probes"
-            found[name] = indices[places]
+            found[name] = indices[positions]
             rows.append({"search": name, "seconds": seconds})
             print(rows[-1], file=sys.stderr, flush=True)
     np.savez(out, **found)

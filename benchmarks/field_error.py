@@ -1,8 +1,8 @@
-"""Error of the pixel field along a run: `field_error.py DATA ...`, DATA as in compare_peers.py.
+"""The error of the pixel field along a run: `field_error.py DATA ...`, DATA as in compare_peers.py.
 
-At several iterations of a default run the field's push is compared with all pairs, for 2,000 random points; a tree's
-error stands beside it. The screen's resolution changes nothing: up to 2,048 nodes a side the lattice is as fine as the
-kernel asks, and no map here outgrows them.
+At several iterations of a default run the field's push on 2,000 random points is compared with all pairs, beside the
+error of a tree. The screen's resolution has no effect: up to 2,048 nodes along each axis the lattice is as fine as the
+kernel needs, and no map here needs more.
 """
 
 import argparse
@@ -18,22 +18,22 @@ from pixelsne.neighbors import find_neighbors
 from pixelsne.settings import settings_of
 
 ITERATIONS = (1, 20, 40, 80, 120, 150, 200, 350)
-MOST_NODES = 2048
+MAX_NODES = 2048
 SAMPLED_ROWS = 2000
-MANY = 200_000  # a fifth of the rows must do
+MANY = 200_000  # a fifth of the rows suffices
 ROWS_PER_BLOCK = 20
 
 
 def push_on_rows(positions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """From all points, in float64: the push (rows, 2) and the sum of kernels (rows)."""
+    """Return the push (rows, 2) and the kernel sum (rows) over all points, in float64."""
     positions = positions.astype(np.float64)
     push, kernels = np.empty((len(rows), 2)), np.empty(len(rows))
     for first in range(0, len(rows), ROWS_PER_BLOCK):
         block = slice(first, first + ROWS_PER_BLOCK)
         differences = positions[rows[block], None] - positions
-        closeness = 1 / (1 + np.square(differences).sum(axis=2))
-        push[block] = (differences * np.square(closeness)[..., None]).sum(axis=1)
-        kernels[block] = closeness.sum(axis=1)
+        kernel = 1 / (1 + np.square(differences).sum(axis=2))
+        push[block] = (differences * np.square(kernel)[..., None]).sum(axis=1)
+        kernels[block] = kernel.sum(axis=1)
     return push, kernels
 
 
@@ -44,9 +44,9 @@ def error_of(push: np.ndarray, truth: np.ndarray) -> float:
 def compare(positions: np.ndarray, rows: np.ndarray, threads: int) -> dict[str, object]:
     truth, kernels = push_on_rows(positions, rows)
     field, tree, push = _core.FieldRepulsion(), _core.TreeRepulsion(), np.empty_like(positions)
-    field.pixel_field(positions, MOST_NODES, push, threads)  # works out the kernel's spectrum
+    field.pixel_field(positions, MAX_NODES, push, threads)  # computes the kernel's spectrum
     with Clock() as clock:
-        field.pixel_field(positions, MOST_NODES, push, threads)
+        field.pixel_field(positions, MAX_NODES, push, threads)
     spacing, columns, lines, outliers, used_tree = field.lattice()
     field_error, worst = error_of(push[rows], truth), np.max(np.hypot(*(push[rows] - truth).T) / kernels)
     with Clock() as tree_clock:

@@ -1,4 +1,4 @@
-"""Error of both trees against all pairs on a finished map: `force_error.py mnist.npz [points]`."""
+"""The error of both trees against all pairs on a finished map: `force_error.py mnist.npz [points]`."""
 
 import sys
 

@@ -1,17 +1,18 @@
-"""Made data that are hard for a search by clusters; each function returns points (n, d) float32 and rows to look at.
+"""Synthetic data that are hard for a search by clusters.
 
-The rows are those a mean would hide, such as noise between clusters; None: there are none.
+Each function returns points (n, d) float32 and special rows, such as noise between clusters, that a mean would hide, or
+None.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-Made = tuple[np.ndarray, np.ndarray | None]
+PointsAndRows = tuple[np.ndarray, np.ndarray | None]
 
 
-def noise(n: int, seed: int = 0) -> Made:
-    """A hundred tight clusters, and one point of a hundred anywhere between them."""
+def noise(n: int, seed: int = 0) -> PointsAndRows:
+    """A hundred tight clusters, and one of a hundred points anywhere between them."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-1, 1, (100, 50))[rng.integers(0, 100, n)] + rng.normal(0, 0.1, (n, 50))
     rows = rng.choice(n, n // 100, replace=False)
@@ -19,11 +20,11 @@ def noise(n: int, seed: int = 0) -> Made:
     return points.astype(np.float32), rows
 
 
-def uniform(n: int, seed: int = 0) -> Made:
+def uniform(n: int, seed: int = 0) -> PointsAndRows:
     return np.random.default_rng(seed).random((n, 50), dtype=np.float32), None
 
 
-def nested(n: int, seed: int = 0) -> Made:
+def nested(n: int, seed: int = 0) -> PointsAndRows:
     """Clusters of clusters of clusters: 4 x 5 x 5, with deviations of 20, 6 and 2, and 0.5 within."""
     rng = np.random.default_rng(seed)
     shapes = {20.0: (4, 1, 1, 50), 6.0: (4, 5, 1, 50), 2.0: (4, 5, 5, 50)}
@@ -32,34 +33,34 @@ def nested(n: int, seed: int = 0) -> Made:
     return points.astype(np.float32), None
 
 
-def student(n: int, seed: int = 0) -> Made:
+def student(n: int, seed: int = 0) -> PointsAndRows:
     """Independent columns of Student's t with two degrees of freedom."""
     return np.random.default_rng(seed).standard_t(2, (n, 50)).astype(np.float32), None
 
 
-def elliptic_student(n: int, seed: int = 0) -> Made:
-    """The multivariate t: directions alike, lengths with a heavy tail."""
+def elliptic_student(n: int, seed: int = 0) -> PointsAndRows:
+    """The multivariate t distribution: uniform directions, lengths with a heavy tail."""
     rng = np.random.default_rng(seed)
     lengths = np.sqrt(rng.chisquare(2, (n, 1)) / 2)
     return (rng.standard_normal((n, 50)) / lengths).astype(np.float32), None
 
 
-def duplicates(n: int, seed: int = 0) -> Made:
-    """Four copies of each point on average, of clusters with noise between them."""
+def duplicates(n: int, seed: int = 0) -> PointsAndRows:
+    """Four copies of each point on average, from clusters with noise between them."""
     few = noise(n // 4, seed)[0]
     return few[np.random.default_rng(seed).integers(0, len(few), n)], None
 
 
-def swiss_roll(n: int, seed: int = 0) -> Made:
-    """A plane, rolled up, turned into 50 dimensions, with a little noise."""
+def swiss_roll(n: int, seed: int = 0) -> PointsAndRows:
+    """A rolled-up plane, rotated into 50 dimensions, with a little noise."""
     rng = np.random.default_rng(seed)
     angle = 1.5 * np.pi * (1 + 2 * rng.random(n))
     roll = np.column_stack([angle * np.cos(angle), 21 * rng.random(n), angle * np.sin(angle)])
-    turn = np.linalg.qr(rng.standard_normal((50, 3)))[0]
-    return (roll @ turn.T + rng.normal(0, 0.01, (n, 50))).astype(np.float32), None
+    directions = np.linalg.qr(rng.standard_normal((50, 3)))[0]
+    return (roll @ directions.T + rng.normal(0, 0.01, (n, 50))).astype(np.float32), None
 
 
-def outliers(n: int, seed: int = 0) -> Made:
+def outliers(n: int, seed: int = 0) -> PointsAndRows:
     """Seven points of the nested clusters at a distance of about 1e15."""
     points = nested(n, seed)[0]
     rows = np.random.default_rng(seed).choice(n, 7, replace=False)
@@ -67,7 +68,7 @@ def outliers(n: int, seed: int = 0) -> Made:
     return points, rows
 
 
-SETS: dict[str, Callable[[int], Made]] = {
+SETS: dict[str, Callable[[int], PointsAndRows]] = {
     "noise": noise,
     "uniform": uniform,
     "nested": nested,

@@ -1,6 +1,6 @@
-"""How soon Ctrl-C takes effect: `interrupt.py [points]`, in every stage of a run on synthetic clusters.
+"""The delay of Ctrl-C: `interrupt.py [points]`, in every stage of a run on synthetic clusters.
 
-Every run is a process of its own, which gets the signal a moment after its stage has begun.
+Every run is a separate process, which receives the signal shortly after its stage has begun.
 """
 
 import os
@@ -12,7 +12,7 @@ import time
 from measure import Rows, clusters, save
 
 CHILD = "--child"
-# The stage, and how far it shall be.
+# The stage and its progress.
 MOMENTS = [
     ("reduce", 0.0),
     ("neighbors", 0.0),
@@ -23,20 +23,20 @@ MOMENTS = [
     ("early", 0.0),
     ("late", 0.5),
 ]
-SECONDS_INTO_IT = 0.1
+SECONDS_INTO_STAGE = 0.1
 
 
 def child(n: int, phase: str, fraction: float) -> None:
-    from pixelsne import PixelSNE  # noqa: PLC0415 - not needed by the parent
+    from pixelsne import PixelSNE  # noqa: PLC0415 - the parent does not need it
 
-    told = []
+    signaled = []
 
-    def tell(snapshot: object) -> None:
-        if not told and snapshot.phase == phase and snapshot.fraction >= fraction:  # type: ignore[attr-defined]
-            told.append(True)
+    def signal_once(snapshot: object) -> None:
+        if not signaled and snapshot.phase == phase and snapshot.fraction >= fraction:  # type: ignore[attr-defined]
+            signaled.append(True)
             print("now", flush=True)
 
-    model = PixelSNE(callback=tell, random_state=0, tol=0.0)
+    model = PixelSNE(callback=signal_once, random_state=0, tol=0.0)
     values = clusters(n)[0]
     try:
         model.fit(values)
@@ -50,9 +50,9 @@ def child(n: int, phase: str, fraction: float) -> None:
 def interrupt(n: int, phase: str, fraction: float) -> dict[str, object]:
     command = [sys.executable, __file__, CHILD, str(n), phase, str(fraction)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None  # noqa: S101 - it was asked for
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
         process.stdout.readline()
-        time.sleep(SECONDS_INTO_IT)
+        time.sleep(SECONDS_INTO_STAGE)
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
         outcome = process.stdout.readline().strip()

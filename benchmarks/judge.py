@@ -1,4 +1,4 @@
-"""Every map is judged in one way.
+"""Quality of maps, measured in the same way for all systems.
 
 Near: KL over one and the same P, accuracy and precision over the same rows. Far: random triplets, class centers.
 """
@@ -16,7 +16,7 @@ from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.repulsion import best_normalizer
 
 EXACT_NEIGHBORS_UP_TO = 100_000
-EXACT_NORMALIZER_UP_TO = 200_000  # half a minute
+EXACT_NORMALIZER_UP_TO = 200_000  # takes half a minute
 SAMPLED_ROWS = 10_000
 NEIGHBORHOODS = (5, 10, 30, 100)
 COUNTS = {"knn_accuracy": (10,)}  # where fewer than all NEIGHBORHOODS are reported
@@ -24,7 +24,7 @@ ROWS_PER_BLOCK = 100  # of distances to all points
 
 
 class Judge:
-    """Made once for a data set; all that does not depend on the map is computed here."""
+    """Measures the maps of one data set. Computes once what does not depend on the map."""
 
     def __init__(self, points: np.ndarray, labels: np.ndarray, perplexity: float, threads: int) -> None:
         self.threads = threads
@@ -58,7 +58,7 @@ class Judge:
         return result
 
     def notes(self) -> str:
-        """What the figures rest on."""
+        """Return a description of the figures."""
         neighbors = "exact neighbors" if self.exact_neighbors else "our own search, as all pairs are too many"
         normalizer = "an exact normalizer" if self.exact_normalizer else "a normalizer by the field, within 0.02 %"
         rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
@@ -77,11 +77,11 @@ class Judge:
         return kl_divergence(_core.Attraction(*parts), positions, normalizer, self.threads)
 
     def _nearest_on(self, positions: np.ndarray) -> np.ndarray:
-        """(rows, k) indices, nearest first, never the point itself. In the plane a k-d tree is exact and fast."""
+        """Return (rows, k) indices, nearest first, without the point itself, by a k-d tree: exact and fast in 2D."""
         found = cKDTree(positions).query(positions[self.rows], max(NEIGHBORHOODS) + 1, workers=self.threads)[1]
-        itself = found == self.rows[:, None]
-        itself[~itself.any(axis=1), -1] = True  # more points in one place than were asked for
-        return found[~itself].reshape(len(self.rows), -1)
+        is_self = found == self.rows[:, None]
+        is_self[~is_self.any(axis=1), -1] = True  # more coincident points than neighbors
+        return found[~is_self].reshape(len(self.rows), -1)
 
 
 def affinities_of(found: Neighbors, perplexity: float, threads: int) -> Affinities:
@@ -91,7 +91,7 @@ def affinities_of(found: Neighbors, perplexity: float, threads: int) -> Affiniti
 
 
 def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest of all points for some rows, by comparing all pairs; (rows, k), nearest first."""
+    """Return (rows, k) the nearest of all points for some rows, nearest first, by comparing all pairs."""
     squares = np.einsum("ij,ij->i", points, points)
     nearest = np.empty((len(rows), k), dtype=np.int64)
     for first in range(0, len(rows), ROWS_PER_BLOCK):
@@ -101,10 +101,10 @@ def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
 
 
 def nearest_of_block(points: np.ndarray, squares: np.ndarray, block: np.ndarray, k: int) -> Any:
-    rough = squares - 2 * (points[block] @ points.T)  # the row's own square changes no order
-    rough[np.arange(len(block)), block] = np.inf
-    # Rounding may misplace close ones, so twice as many are taken and compared again in float64.
-    candidates = np.argpartition(rough, 2 * k, axis=1)[:, : 2 * k]
+    approximate = squares - 2 * (points[block] @ points.T)  # the row's own square does not affect the order
+    approximate[np.arange(len(block)), block] = np.inf
+    # Rounding may exchange close ones, so twice as many are taken and compared again in float64.
+    candidates = np.argpartition(approximate, 2 * k, axis=1)[:, : 2 * k]
     differences = points[candidates].astype(np.float64) - points[block].astype(np.float64)[:, None]
     order = np.einsum("ijk,ijk->ij", differences, differences).argsort(axis=1)[:, :k]
     return np.take_along_axis(candidates, order, axis=1)

@@ -1,6 +1,6 @@
-"""What all benchmarks share: data by path or by name, the machine, child processes, results on disk.
+"""Shared by all benchmarks: data by path or by name, the machine, child processes, results on disk.
 
-Importing this file loads NumPy and nothing slower: children that import it time the imports of others.
+Importing this file loads NumPy and no slower module, because children that import it time the imports of others.
 """
 
 import json
@@ -21,7 +21,7 @@ import pixelsne
 RESULTS = Path(__file__).parent / "results"
 Rows = list[dict[str, Any]]
 
-# Every library that might start threads of its own reads one of these before it is first used.
+# Libraries that start their own threads read one of these before their first use.
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -33,9 +33,9 @@ LAUNCHED_AT = "BENCHMARK_LAUNCHED_AT"
 
 
 def load(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """X and y of an npz file, rows in random order (files are often sorted), the first n of them.
+    """Return X and y of an npz file, in random order (files are often sorted), the first n of them.
 
-    `file.npz:NAME` takes the array NAME in place of X.
+    `file.npz:NAME` uses the array NAME in place of X.
     """
     path, _, name = path.partition(":")
     with np.load(path) as arrays:
@@ -45,20 +45,20 @@ def load(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 
 
 def load_points(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """As `load`, reduced to 50 dimensions by PCA, float32."""
+    """Return data as `load` does, reduced to 50 dimensions by PCA, float32."""
     values, labels = load_source(path, n, seed)
     return to_points(values), labels
 
 
 def to_points(values: Any) -> Any:
-    """(n, 50 or fewer) float32."""
-    from pixelsne.reduce import reduce  # noqa: PLC0415 - not for children that time imports
+    """Return (n, at most 50) float32."""
+    from pixelsne.reduce import reduce  # noqa: PLC0415 - children that time imports do not need it
 
     return reduce(values, 50, 0)
 
 
 def clusters(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """A hundred Gaussian clusters in 50 dimensions, and which cluster each point is of."""
+    """Return a hundred Gaussian clusters in 50 dimensions, and the cluster of each point."""
     rng, n = np.random.default_rng(seed), n or 10_000
     centers = rng.normal(0, 1, (100, 50)).astype(np.float32)
     labels = rng.integers(0, 100, n)
@@ -66,8 +66,8 @@ def clusters(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 
 
 def digits(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """The 1,797 digits of 8 x 8 pixels that scikit-learn brings along."""
-    from sklearn.datasets import load_digits  # noqa: PLC0415 - not for children that time imports
+    """Return scikit-learn's 1,797 digits of 8 x 8 pixels."""
+    from sklearn.datasets import load_digits  # noqa: PLC0415 - children that time imports do not need it
 
     values, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(values))[:n]
@@ -79,7 +79,7 @@ SOURCES: dict[str, Any] = {"clusters": clusters, "digits": digits}
 
 
 def load_source(source: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """X and y of SOURCES or of an npz file."""
+    """Return X and y of a name in SOURCES or of an npz file."""
     return SOURCES[source](n, seed) if source in SOURCES else load(source, n, seed)
 
 
@@ -88,7 +88,7 @@ def source_name(source: str) -> str:
 
 
 def machine() -> dict[str, Any]:
-    from pixelsne import _core  # noqa: PLC0415 - not for children that time imports
+    from pixelsne import _core  # noqa: PLC0415 - children that time imports do not need it
 
     model = ""
     if Path("/proc/cpuinfo").exists():
@@ -105,9 +105,9 @@ def machine() -> dict[str, Any]:
 
 
 def peak_memory() -> float:
-    """Gigabytes this process has used at most.
+    """Return the peak memory of this process in gigabytes.
 
-    Linux lets ru_maxrss begin with what the parent had, which may be more than the child ever needs.
+    On Linux ru_maxrss starts with the memory of the parent, which may exceed the child's own peak.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -117,7 +117,7 @@ def peak_memory() -> float:
 
 
 class Clock:
-    """`with Clock() as clock: ...`, then clock.seconds."""
+    """A stopwatch: `with Clock() as clock: ...`, then clock.seconds."""
 
     def __enter__(self) -> Self:
         self._start = time.perf_counter()
@@ -128,48 +128,47 @@ class Clock:
 
 
 def seconds_since_launch() -> float:
-    """In a child: since `in_own_process` started it, so that the interpreter and all imports count."""
+    """Return the seconds since `in_own_process` started this child, including the interpreter and all imports."""
     return time.monotonic() - float(os.environ[LAUNCHED_AT])
 
 
 def in_own_process(script: str, *arguments: object, threads: int | None = None) -> dict[str, Any]:
-    """Runs a benchmark script in a process of its own; its last line of output is a JSON object."""
+    """Run a benchmark script in a separate process; the last line of its output is a JSON object."""
     command = [sys.executable, script, *map(str, arguments)]
     limits = dict.fromkeys(THREAD_VARIABLES, str(threads)) if threads else {}
     environment = {**os.environ, **limits, LAUNCHED_AT: str(time.monotonic())}
-    finished = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if finished.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{finished.stderr}")
-    return dict(json.loads(finished.stdout.strip().splitlines()[-1]))
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{result.stderr}")
+    return dict(json.loads(result.stdout.strip().splitlines()[-1]))
 
 
 def table(rows: Rows) -> str:
-    """Rows as a Markdown table."""
+    """Return rows as a Markdown table."""
     heads = list(dict.fromkeys(key for row in rows for key in row))
-    cells = [[shown(row.get(head, "")) for head in heads] for row in rows]
+    cells = [[format_value(row.get(head, "")) for head in heads] for row in rows]
     lines = [heads, ["---"] * len(heads), *cells]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def save(name: str, title: str, rows: Rows, notes: str = "", **more: Any) -> None:
-    """Prints the table and writes results/NAME.md and results/NAME.json, the latter with whatever more is given."""
+def save(name: str, title: str, rows: Rows, notes: str = "", **extra: Any) -> None:
+    """Print the table and write results/NAME.md and results/NAME.json, the latter with all extra arguments."""
     RESULTS.mkdir(exist_ok=True)
-    about = machine()
-    words = ", ".join(f"{key} {value}" for key, value in about.items())
-    text = (
-        f"# {title}\n\n`python benchmarks/{Path(sys.argv[0]).name} {' '.join(map(plain, sys.argv[1:]))}`\n\n{words}\n\n"
-    )
+    description = machine()
+    words = ", ".join(f"{key} {value}" for key, value in description.items())
+    arguments = " ".join(map(without_folder, sys.argv[1:]))
+    text = f"# {title}\n\n`python benchmarks/{Path(sys.argv[0]).name} {arguments}`\n\n{words}\n\n"
     text += table(rows) + "\n" + (f"\n{notes}\n" if notes else "")
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-    content = json.dumps({"machine": about, "rows": rows, **more}, indent=1)
+    content = json.dumps({"machine": description, "rows": rows, **extra}, indent=1)
     (RESULTS / f"{name}.json").write_text(content, encoding="utf-8")
     print(text)
 
 
-def plain(argument: str) -> str:
-    """A path's last part: where the data lie is everybody's own business."""
+def without_folder(argument: str) -> str:
+    """Return the last part of a path, so that results do not contain private folders."""
     return Path(argument).name if "/" in argument else argument

@@ -1,7 +1,7 @@
-"""What the estimate of memory is worth: `memory.py [DATA ...] [--sizes 20000,100000,...]`, DATA as in compare_peers.py.
+"""The accuracy of the memory estimate: `memory.py [DATA ...] [--sizes 20000,100000,...]`, DATA as in compare_peers.py.
 
-Each run is a process of its own. The estimate is of what comes on top of the process before the fit, its input and
-imports included; so is the peak it is compared with.
+Each run is a separate process. Estimate and peak are both relative to the process before the fit, with its input and
+imports.
 """
 
 import argparse
@@ -18,12 +18,12 @@ CHILD = "--child"
 
 
 def resident_memory() -> float:
-    """Gigabytes this process holds now."""
+    """Return the memory that this process holds now, in gigabytes."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096 / 2**30
 
 
 def child(path: str, perplexity: float) -> None:
-    from pixelsne import PixelSNE  # noqa: PLC0415 - not needed by the parent
+    from pixelsne import PixelSNE  # noqa: PLC0415 - the parent does not need it
 
     PixelSNE(perplexity=5, max_iter=10, neighbors="clusters").fit(np.random.default_rng(0).normal(size=(200, 5)))
     values = np.load(path)
@@ -44,9 +44,9 @@ def measure(source: str, sizes: list[int], perplexities: list[float]) -> Rows:
             shape = f"{len(values):,} x {values.shape[1]} {values.dtype}"
             del values
             for perplexity in perplexities:
-                told = in_own_process(__file__, CHILD, f"{folder}/values.npy", perplexity)
-                told["estimate / peak"] = told["estimate, GB"] / told["peak, GB"]
-                rows.append({"data": source_name(source), "input": shape, "perplexity": perplexity, **told})
+                figures = in_own_process(__file__, CHILD, f"{folder}/values.npy", perplexity)
+                figures["estimate / peak"] = figures["estimate, GB"] / figures["peak, GB"]
+                rows.append({"data": source_name(source), "input": shape, "perplexity": perplexity, **figures})
                 print(rows[-1], flush=True)
     return rows
 

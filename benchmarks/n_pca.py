@@ -1,8 +1,8 @@
-"""How many principal components keep the neighborhoods: `n_pca.py SOURCE... [--n 10000]`.
+"""The number of principal components that keep the neighborhoods: `n_pca.py SOURCE... [--n 10000]`.
 
-A SOURCE is an npz file (`file.npz:NAME` takes the array NAME in place of X) or one of uniform, embeddings and counts,
-which are made here. Each is mapped with several numbers of components and with n_pca="auto". Precision and KL are
-those of the data in all its columns, so that maps of different reductions can be compared.
+A SOURCE is an npz file (`file.npz:NAME` uses the array NAME in place of X) or one of uniform, embeddings and counts,
+which are generated here. Each is mapped with several numbers of components and with n_pca="auto". Precision and KL
+refer to all columns of the data, so that maps of different reductions can be compared.
 """
 
 import argparse
@@ -22,7 +22,7 @@ K = 10
 
 
 def uniform(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """A cube of 100 dimensions: all directions matter alike."""
+    """A cube of 100 dimensions: all directions are equally important."""
     n = n or 10_000
     return np.random.default_rng(seed).random((n, 100)), np.zeros(n, dtype=int)
 
@@ -32,8 +32,8 @@ def embeddings(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
     rng, n, d = np.random.default_rng(seed), n or 10_000, 768
     labels = rng.integers(0, 30, n)
     deviations = np.arange(1, d + 1) ** -0.5
-    turned = np.linalg.qr(rng.normal(size=(d, d)))[0]
-    values = (rng.normal(size=(n, d)) * deviations) @ turned + 0.05 * rng.normal(size=(30, d))[labels]
+    directions = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    values = (rng.normal(size=(n, d)) * deviations) @ directions + 0.05 * rng.normal(size=(30, d))[labels]
     return values.astype(np.float32), labels
 
 
@@ -49,7 +49,7 @@ SOURCES |= {"uniform": uniform, "embeddings": embeddings, "counts": counts}
 
 
 def recall_of(values: Any, truth: np.ndarray, components: int | None, threads: int) -> float:
-    """The share of each row's K nearest that stay its K nearest after the reduction."""
+    """Return the share of each row's K nearest neighbors that stay its K nearest after the reduction."""
     found = find_neighbors(reduce(values, components, 0, threads), K, "exact", 0, threads).indices
     return float(np.mean(shared_neighbors(found, truth))) / K
 
@@ -58,13 +58,13 @@ def measure(values: Any, judge: Judge, n_pca: Any, threads: int) -> dict[str, An
     model = PixelSNE(n_pca=n_pca, random_state=0, n_jobs=threads)
     with Clock() as clock:
         model.fit(values)
-    kept = getattr(model, "n_pca_", n_pca or values.shape[1])
-    recall = recall_of(values, judge.truth[:, :K], kept, threads)
+    components = getattr(model, "n_pca_", n_pca or values.shape[1])
+    recall = recall_of(values, judge.truth[:, :K], components, threads)
     stages = {f"{stage}, s": model.timings_[stage] for stage in ("reduce", "neighbors")}
     quality = judge.judge(model.positions_)
     return {
         "n_pca": str(n_pca),
-        "components": kept,
+        "components": components,
         f"recall {K}": recall,
         **quality,
         **stages,
@@ -83,8 +83,8 @@ def main() -> None:
         values, labels = load_source(source, options.n)
         values = values if values.dtype.kind in "iu" else values.astype(np.float32)
         judge = Judge(standardize(values), labels, 30.0, options.threads)
-        fewer = [count for count in COMPONENTS if count < values.shape[1]]
-        for n_pca in (*fewer, None, "auto"):
+        numbers = [count for count in COMPONENTS if count < values.shape[1]]
+        for n_pca in (*numbers, None, "auto"):
             found = {"data": source_name(source.partition(":")[0]), "columns": values.shape[1]}
             rows.append(found | measure(values, judge, n_pca, options.threads))
             print(rows[-1], flush=True)

@@ -1,8 +1,8 @@
-"""Recall and time of the neighbor searches, and of faiss if it is there: `neighbors.py DATA.npz [k] [n ...]`.
+"""Recall and time of the neighbor searches, and of faiss if installed: `neighbors.py DATA.npz [k] [n ...]`.
 
-Recall is the share of the true neighbors found for a thousand random points, whose true neighbors are
-computed here. THREADS in the environment sets the number of threads, 2 unless told; DIMENSIONS that of the principal
-components, 50 unless told.
+Recall is the share of the true neighbors found for a thousand random points, whose true neighbors are computed here.
+The environment variables THREADS (default 2) and DIMENSIONS (default 50) set the number of threads and of principal
+components.
 """
 
 import importlib.util
@@ -19,9 +19,9 @@ from pixelsne.neighbors import find_neighbors
 from pixelsne.reduce import reduce
 
 THREADS = int(os.environ.get("THREADS", "2"))
-USUAL_DIMENSIONS = 50
-DIMENSIONS = int(os.environ.get("DIMENSIONS", USUAL_DIMENSIONS))
-MOST_FOR_ALL_PAIRS = 100_000
+DEFAULT_DIMENSIONS = 50
+DIMENSIONS = int(os.environ.get("DIMENSIONS", DEFAULT_DIMENSIONS))
+EXACT_UP_TO = 100_000
 ROWS_AT_ONCE = 50
 
 
@@ -40,7 +40,7 @@ def recall(found: NDArray[np.int32], truth: NDArray[np.int64]) -> float:
 
 
 def measure_own(points: NDArray[np.float32], k: int, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> Rows:
-    few = len(points) <= MOST_FOR_ALL_PAIRS
+    few = len(points) <= EXACT_UP_TO
     measured: Rows = []
     for method in ("exact", "vp-tree", "rp-forest", "clusters") if few else ("rp-forest", "clusters"):
         with Clock() as clock:
@@ -50,7 +50,7 @@ def measure_own(points: NDArray[np.float32], k: int, rows: NDArray[np.int64], tr
 
 
 def measure_faiss(points: NDArray[np.float32], k: int, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> Rows:
-    """Its lists hold the point itself, usually first; k others of k + 1 are counted."""
+    """Measure faiss. Its lists contain the point itself, usually first, so k + 1 are searched."""
     if importlib.util.find_spec("faiss") is None:
         return []
     with tempfile.TemporaryDirectory() as folder:
@@ -71,11 +71,11 @@ def main(path: str, k: int, sizes: list[int]) -> None:
         for measured in (measure_own, measure_faiss):
             table += [{"n": n, "k": k} | row for row in measured(points, k, rows, truth)]
             print(*table, sep="\n", flush=True)
-    name = source_name(path) + ("" if DIMENSIONS == USUAL_DIMENSIONS else f"_{DIMENSIONS}d")
+    name = source_name(path) + ("" if DIMENSIONS == DEFAULT_DIMENSIONS else f"_{DIMENSIONS}d")
     title = f"Neighbor searches on {source_name(path)}, at most {DIMENSIONS} dimensions, {THREADS} threads"
     save(f"neighbors_{name}", title, table)
 
 
 if __name__ == "__main__":
-    given = [int(argument) for argument in sys.argv[2:]]
-    main(sys.argv[1], given[0] if given else 90, given[1:] or [2_000, 5_000, 10_000, 20_000, 40_000, 70_000])
+    numbers = [int(argument) for argument in sys.argv[2:]]
+    main(sys.argv[1], numbers[0] if numbers else 90, numbers[1:] or [2_000, 5_000, 10_000, 20_000, 40_000, 70_000])

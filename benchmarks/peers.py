@@ -1,7 +1,7 @@
-"""Runs one system on given points and tells how long everything took: `peers.py FOLDER SYSTEM TASK`.
+"""Run one system on given points and print all times: `peers.py FOLDER SYSTEM TASK`.
 
-Meant to be started by compare_peers.py, once for each run. The folder holds points.npy; the map comes beside it.
-A system is imported only where it is measured, so the imports below are all that comes before its own.
+Started by compare_peers.py, once for each run. The folder holds points.npy and receives the map. A system is imported
+only where it is measured, so that only the imports below come before its own.
 """
 
 import importlib.util
@@ -51,12 +51,12 @@ Fit = Callable[[np.ndarray], Outcome]
 def prepare_pixelsne(task: Task) -> Fit:
     from pixelsne import PixelSNE  # noqa: PLC0415
 
-    given = {} if task.by_default else {"perplexity": task.perplexity, "tol": 0.0}
+    parameters = {} if task.by_default else {"perplexity": task.perplexity, "tol": 0.0}
     if task.race == "iterations":
-        given["max_iter"] = task.iterations
+        parameters["max_iter"] = task.iterations
 
     def fit(points: np.ndarray) -> Outcome:
-        model = PixelSNE(random_state=0, n_jobs=task.threads, **given)
+        model = PixelSNE(random_state=0, n_jobs=task.threads, **parameters)
         if task.race == "quality":
             snapshots = follow(model, points, task.every)
         else:
@@ -68,7 +68,7 @@ def prepare_pixelsne(task: Task) -> Fit:
 
 
 def follow(model: Any, points: np.ndarray, every: int) -> list[tuple[float, np.ndarray]]:
-    """Fits the model and keeps its map every so many iterations. The time for copying is taken off."""
+    """Fit the model and return its map every few iterations. The time for copying is subtracted."""
     snapshots = []
     start, copying = time.perf_counter(), 0.0
     for snapshot in model.iter_fit(points):
@@ -83,9 +83,9 @@ def prepare_opentsne(task: Task) -> Fit:
     import openTSNE  # noqa: PLC0415
 
     early = min(EARLY_ITERATIONS, task.iterations)
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if not task.by_default:
-        given = {
+        parameters = {
             "perplexity": task.perplexity,
             "early_exaggeration": EXAGGERATION,
             "early_exaggeration_iter": early,
@@ -93,7 +93,7 @@ def prepare_opentsne(task: Task) -> Fit:
         }
 
     def fit(points: np.ndarray) -> Outcome:
-        model = openTSNE.TSNE(n_jobs=task.threads, random_state=0, **given)
+        model = openTSNE.TSNE(n_jobs=task.threads, random_state=0, **parameters)
         with Clock() as preparing:
             embedding = model.prepare_initial(points)
         with Clock() as descending:
@@ -105,7 +105,7 @@ def prepare_opentsne(task: Task) -> Fit:
 
 
 def descend(model: Any, embedding: Any) -> None:
-    """The second half of openTSNE's own `fit`, apart from the first so that each can be timed."""
+    """Run the second half of openTSNE's `fit`, separately from the first, so that each can be timed."""
     early = {"exaggeration": model.early_exaggeration, "momentum": model.initial_momentum}
     late = {"exaggeration": model.exaggeration, "momentum": model.final_momentum}
     embedding.optimize(model.early_exaggeration_iter, inplace=True, **early)
@@ -115,21 +115,21 @@ def descend(model: Any, embedding: Any) -> None:
 def prepare_scikit_learn(task: Task) -> Fit:
     from sklearn.manifold import TSNE  # noqa: PLC0415
 
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if not task.by_default:
-        given = {
+        parameters = {
             "perplexity": task.perplexity,
             "max_iter": task.iterations,
             "method": "barnes_hut",
             "init": "pca",
             "learning_rate": "auto",
-            # All iterations, as everybody else.
+            # All iterations, as in the other systems.
             "n_iter_without_progress": task.iterations,
             "min_grad_norm": 0.0,
         }
 
     def fit(points: np.ndarray) -> Outcome:
-        model = TSNE(n_jobs=task.threads, random_state=0, **given)
+        model = TSNE(n_jobs=task.threads, random_state=0, **parameters)
         return Outcome(model.fit_transform(points), model.n_iter_ + 1)  # it counts from zero
 
     return fit
@@ -161,8 +161,8 @@ class System:
     prepare: Callable[[Task], Fit]
     module: str
     package: str  # on PyPI
-    is_tsne: bool = True  # else it has neither iterations to count nor a KL
-    compiles: bool = False  # while it runs, so that a second call is faster
+    is_tsne: bool = True  # otherwise it has neither iterations to count nor a KL
+    compiles: bool = False  # compiles while it runs, so that a second call is faster
 
     @property
     def is_installed(self) -> bool:
@@ -196,7 +196,7 @@ def run(points: np.ndarray, system: System, task: Task) -> tuple[Outcome, dict[s
         "iterations": outcome.iterations,
         "peak memory": peak_memory(),
     }
-    if system.compiles and fitting.seconds < LONG_FIT:  # beyond, compiling no longer shows
+    if system.compiles and fitting.seconds < LONG_FIT:  # for longer fits, compiling is negligible
         with Clock() as again:
             fit(points)
         seconds["warm"] = again.seconds

@@ -1,4 +1,4 @@
-"""Pictures of what was measured: races between systems, growth with points and pixels."""
+"""Pictures of the measurements: races between systems, growth with points and pixels."""
 
 from pathlib import Path
 from statistics import median
@@ -24,7 +24,7 @@ COLORS = {
     "pacmap": "#7d7d7d",
 }
 POINTS_SHOWN = 20_000
-# The panels to the right of the times: head, and the measures in it.
+# The panels to the right of the times: title, and the measures in it.
 PANELS = (
     ("KL", ("KL",)),
     ("10-NN accuracy", ("k-NN accuracy 10",)),
@@ -48,7 +48,7 @@ def seconds(number: float) -> str:
 
 
 def draw_race(path: Path, title: str, runs: Rows, maps: dict[str, np.ndarray], labels: np.ndarray) -> None:
-    """Maps above; below, one line per system: bars of seconds, then its quality."""
+    """Draw the maps above; below, one line per system with bars of seconds, then its quality."""
     names = list(maps)
     figure = plt.figure(figsize=(max(12.0, 2.4 * len(names)), 4.2 + 0.45 * len(names)), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
@@ -65,12 +65,12 @@ def draw_race(path: Path, title: str, runs: Rows, maps: dict[str, np.ndarray], l
 
 
 def draw_maps(figure: Any, maps: dict[str, np.ndarray], labels: np.ndarray) -> None:
-    some = np.random.default_rng(0).permutation(len(labels))[:POINTS_SHOWN]
-    classes = np.unique(labels, return_inverse=True)[1][some]
-    size = np.clip(12_000 / len(some), 0.3, 6.0)
+    sample = np.random.default_rng(0).permutation(len(labels))[:POINTS_SHOWN]
+    classes = np.unique(labels, return_inverse=True)[1][sample]
+    size = np.clip(12_000 / len(sample), 0.3, 6.0)
     for axis, (name, positions) in zip(np.atleast_1d(figure.subplots(1, len(maps))), maps.items(), strict=True):
         axis.scatter(
-            *positions[some].T, c=classes % 20, s=size, cmap="tab10" if classes.max() < 10 else "tab20", linewidths=0
+            *positions[sample].T, c=classes % 20, s=size, cmap="tab10" if classes.max() < 10 else "tab20", linewidths=0
         )
         axis.set_title(name, color=COLORS[name], fontsize=11)
         axis.set_aspect("equal", "datalim")
@@ -89,25 +89,25 @@ def draw_times(axis: Axes, runs: Rows, names: list[str]) -> None:
         axis.barh(line, fit, left=first - fit, color=COLORS[name])
         if warm is not None:
             axis.plot([warm, warm], [line - 0.4, line + 0.4], color="black", linewidth=1.5)
-        words = f" {seconds(first)}" + (
+        text = f" {seconds(first)}" + (
             f"  (fit {ratio:.2g} times ours)" if ratio is not None and name != "pixelsne" else ""
         )
-        axis.text(first, line, words, va="center", fontsize=9)
+        axis.text(first, line, text, va="center", fontsize=9)
     axis.set_xlim(0, 1.45 * longest)
     axis.set_title("seconds: import (pale) and fit; black: once more, compiled", loc="left", fontsize=9)
     tidy(axis)
 
 
 def draw_quality(axis: Axes, runs: Rows, names: list[str], head: str, measures: tuple[str, ...]) -> None:
-    # The first measure is a full circle with its figure above, the second an empty square with its figure below.
+    # The first measure is a filled circle with its value above, the second an empty square with its value below.
     for measure, (marker, fill, shift) in zip(measures, (("o", None, 7), ("s", "white", -13)), strict=False):
         for line, name in enumerate(names):
             value = medians(runs, name, measure)
             if value is None:
                 continue
             axis.plot(value, line, marker, color=COLORS[name], markerfacecolor=fill, markersize=7)
-            place = {"xytext": (0, shift), "textcoords": "offset points", "ha": "center"}
-            axis.annotate(f"{value:.3f}", (value, line), fontsize=7.5, **place)
+            label_position = {"xytext": (0, shift), "textcoords": "offset points", "ha": "center"}
+            axis.annotate(f"{value:.3f}", (value, line), fontsize=7.5, **label_position)
     axis.set_title(head + (", less is better" if head == "KL" else ""), loc="left", fontsize=9)
     axis.margins(x=0.25)
     axis.xaxis.set_major_locator(MaxNLocator(4))
@@ -115,7 +115,7 @@ def draw_quality(axis: Axes, runs: Rows, names: list[str], head: str, measures: 
 
 
 def draw_approach(path: Path, title: str, runs: Rows, measures: tuple[str, ...]) -> None:
-    """Each measure against the seconds of our run; where the target ends, and when we pass that."""
+    """Draw each measure against the seconds of our run, with the target's end and the time of reaching it."""
     figure, axes = plt.subplots(1, len(measures), figsize=(5 * len(measures), 4.2), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
     for axis, measure in zip(axes, measures, strict=True):
@@ -136,26 +136,32 @@ def draw_approach(path: Path, title: str, runs: Rows, measures: tuple[str, ...])
 
 
 def draw_run(axis: Axes, run: dict[str, Any], measure: str) -> None:
-    """A run that was followed as a line, with the moment it was good enough; another as its end."""
+    """Draw a run with snapshots as a line, with the time at which it was good enough; another run as its end."""
     color, followed = COLORS[run["system"]], run.get("approach")
     if followed:
-        axis.plot([at["seconds"] for at in followed], [at[measure] for at in followed], ".-", color=color, markersize=4)
-        moment = run.get(f"{measure} reached, s", "never")
+        axis.plot(
+            [snapshot["seconds"] for snapshot in followed],
+            [snapshot[measure] for snapshot in followed],
+            ".-",
+            color=color,
+            markersize=4,
+        )
+        reached = run.get(f"{measure} reached, s", "never")
     else:
-        moment = run["fit, s"]
+        reached = run["fit, s"]
         axis.axhline(run[measure], color=color, linewidth=1, linestyle="--")
-        axis.plot(moment, run[measure], "o", color=color)
-    if moment == "never":
+        axis.plot(reached, run[measure], "o", color=color)
+    if reached == "never":
         return
-    axis.axvline(moment, color=color, linewidth=1, linestyle=":")
-    if run["run"] == 1:  # the words of others would lie over these
+    axis.axvline(reached, color=color, linewidth=1, linestyle=":")
+    if run["run"] == 1:  # texts of other runs would overlap
         axis.annotate(
-            f"{seconds(moment)} ", (moment, 0.03), xycoords=("data", "axes fraction"), color=color, ha="right"
+            f"{seconds(reached)} ", (reached, 0.03), xycoords=("data", "axes fraction"), color=color, ha="right"
         )
 
 
 def focus(axis: Axes, runs: Rows, measure: str) -> None:
-    """The early maps are far off and would flatten all that follows."""
+    """Limit the axis, because early maps would flatten the later ones."""
     if measure == "KL":
         ends = [run["KL"] for run in runs]
         middles = [run["approach"][len(run["approach"]) // 2]["KL"] for run in runs if run.get("approach")]
@@ -163,12 +169,12 @@ def focus(axis: Axes, runs: Rows, measure: str) -> None:
 
 
 def use_log(axis: Axes, direction: str) -> None:
-    """A logarithmic scale with ticks at 1, 3, 10, 30, ... in plain figures."""
+    """Set a logarithmic scale with ticks at 1, 3, 10, 30, ... in plain numbers."""
     axis.set(**{f"{direction}scale": "log"})
-    ruler = axis.xaxis if direction == "x" else axis.yaxis
-    ruler.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    ruler.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
-    ruler.set_minor_formatter(NullFormatter())
+    scale_axis = axis.xaxis if direction == "x" else axis.yaxis
+    scale_axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    scale_axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    scale_axis.set_minor_formatter(NullFormatter())
 
 
 def tidy(axis: Axes) -> None:
@@ -179,14 +185,14 @@ def tidy(axis: Axes) -> None:
 
 
 def draw_scaling(path: Path, title: str, rows: Rows, against: str, exponents: dict[str, float]) -> None:
-    """Log-log: stages in seconds, iterations in milliseconds, memory; fitted exponents in the legends."""
+    """Draw log-log plots: stages in seconds, iterations in milliseconds, memory; fitted exponents in the legends."""
     figure, axes = plt.subplots(1, len(SCALING_PANELS), figsize=(14, 4.2), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
     for axis, (head, measures) in zip(axes, SCALING_PANELS, strict=True):
         for measure in measures:
             power = f"  {against}^{exponents[measure]:.2f}" if measure in exponents else ""
-            words = measure.removesuffix(", s").removesuffix(", ms").removeprefix("ms per ") + power
-            axis.plot([row[against] for row in rows], [row[measure] for row in rows], "o-", markersize=4, label=words)
+            text = measure.removesuffix(", s").removesuffix(", ms").removeprefix("ms per ") + power
+            axis.plot([row[against] for row in rows], [row[measure] for row in rows], "o-", markersize=4, label=text)
         use_log(axis, "x")
         use_log(axis, "y")
         if against == "r":
@@ -197,7 +203,7 @@ def draw_scaling(path: Path, title: str, rows: Rows, against: str, exponents: di
         tidy(axis)
         axis.grid(axis="y", color="#e6e6e6")
         low, high = axis.get_ylim()
-        if high < 2 * low:  # what hardly grows should look like it
+        if high < 2 * low:  # small growth must look small
             axis.set_ylim(low / 2, 2 * high)
     figure.savefig(path, dpi=150)
     plt.close(figure)

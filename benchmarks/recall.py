@@ -1,9 +1,9 @@
-"""How many true neighbors points find, and what more of them would be worth.
+"""The recall of the neighbor search, and the value of a higher recall.
 
 `recall.py noise uniform mnist.npz [--n 60000]`: recall of single points, its mean and its lowest percentiles, for names
 of hard_sets.py and for files. `recall.py DATA --probes 300`: the default search and one with more probes, each followed
-by the default descent. Precision is judged against exact neighbors of sampled rows (see judge.py), recall against those
-of fewer rows.
+by the default descent. Precision refers to exact neighbors of sampled rows (see judge.py), recall to those of fewer
+rows.
 """
 
 import argparse
@@ -34,12 +34,12 @@ RECALL_ROWS = 2_000
 
 
 def recall_of(found: Neighbors, rows: np.ndarray, truth: np.ndarray) -> float:
-    """Of the true neighbors (rows, K) of some rows, in numbers of the input."""
-    places = np.empty(len(found.indices), dtype=np.int64)
-    places[found.order] = np.arange(len(places))
+    """Return the share of the true neighbors (rows, K) of some rows that were found; indices of the input."""
+    positions = np.empty(len(found.indices), dtype=np.int64)
+    positions[found.order] = np.arange(len(positions))
     hits = [
-        len(np.intersect1d(found.order[found.indices[places[row]]], truth[position]))
-        for position, row in enumerate(rows)
+        len(np.intersect1d(found.order[found.indices[positions[row]]], truth[number]))
+        for number, row in enumerate(rows)
     ]
     return float(np.mean(hits)) / K
 
@@ -72,7 +72,7 @@ def load_set(source: str, n: int) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def recall_of_points(points: np.ndarray, found: Neighbors, rows: np.ndarray, threads: int) -> np.ndarray:
-    """Return the share of the true neighbors that each row found; any as near as the k-th of them counts."""
+    """Return each row's share of its true neighbors. Any neighbor as near as the k-th counts."""
     k = found.indices.shape[1]
     truth = _core.neighbors_of_queries(points[rows], points, k + 1, _core.ProgressToken(), threads)[1]
     return np.asarray((found.distances[rows] <= truth[:, -1:] * (1 + 1e-6)).mean(axis=1))
@@ -89,12 +89,18 @@ def measure_points(source: str, n: int, k: int, method: str, threads: int) -> Ro
     start = time.process_time()
     found = find_neighbors(points, k, method, 0, threads)
     seconds = (time.process_time() - start) / threads
-    some = np.random.default_rng(1).choice(n, min(n, RECALL_ROWS), replace=False)
-    about = {"data": source_name(source), "n": n, "k": k, "search": choose_search(method, n, d, k), "seconds": seconds}
-    rows = [about | percentiles(recall_of_points(points, found, some, threads))]
+    sample = np.random.default_rng(1).choice(n, min(n, RECALL_ROWS), replace=False)
+    description = {
+        "data": source_name(source),
+        "n": n,
+        "k": k,
+        "search": choose_search(method, n, d, k),
+        "seconds": seconds,
+    }
+    rows = [description | percentiles(recall_of_points(points, found, sample, threads))]
     if special is not None:
         recalls = recall_of_points(points, found, special, threads)
-        rows.append(about | {"data": f"{source_name(source)}, special rows alone"} | percentiles(recalls))
+        rows.append(description | {"data": f"{source_name(source)}, special rows alone"} | percentiles(recalls))
     return rows
 
 

@@ -1,6 +1,6 @@
 """KL against openTSNE's on the same affinities: `same_affinities.py mnist.npz [points]`.
 
-Both descend from the same start with the same P (perplexity 50, k = 150, exact neighbors) for 1,000 iterations at
+Both start from the same positions with the same P (perplexity 50, k = 150, exact neighbors) and run 1,000 iterations at
 their automatic rates; KL with an exact normalizer.
 """
 
@@ -26,15 +26,15 @@ def main(path: str, n: int) -> None:
     rows: Rows = []
     for name, make_start in STARTS.items():
         start = make_start(points, random_state=0)
-        with Clock() as theirs:
+        with Clock() as opentsne_clock:
             embedding = openTSNE.TSNEEmbedding(
                 start, openTSNE.affinity.PrecomputedAffinities(matrix, normalize=False), n_jobs=2, random_state=0
             )
             embedding = embedding.optimize(250, exaggeration=12, momentum=0.8).optimize(750, momentum=0.8)
         changes = {"neighbors": "exact", "init": start, "learning_rate": "auto", "random_state": 0}
-        results = [("openTSNE", theirs.seconds, np.asarray(embedding, dtype=np.float32))]
-        for system, more in [("pixel-tree, mass", {"center": "mass"}), ("pixel-tree, cell", {})]:
-            model = PixelSNE.preset("pixelsne-rp", **changes, **more).fit(points)
+        results = [("openTSNE", opentsne_clock.seconds, np.asarray(embedding, dtype=np.float32))]
+        for system, center in [("pixel-tree, mass", {"center": "mass"}), ("pixel-tree, cell", {})]:
+            model = PixelSNE.preset("pixelsne-rp", **changes, **center).fit(points)
             results.append((system, model.timings_["descent"], model.positions_))
         for system, seconds, positions in results:
             rows.append({

@@ -1,10 +1,8 @@
 """Time and memory against the number of points and pixels: `scaling.py [clusters | DATA.npz] [--sections ...]`.
 
-Each measurement runs in a process of its own, with PixelSNE as it is by default except for `tol`. Sections:
-
-size         all stages against n
-resolution   the same against r, the side of the screen in pixels
-along        milliseconds per iteration along one run of 1,000 iterations
+Each measurement runs in a separate process, with the defaults of PixelSNE except `tol`. Sections are size (all stages
+against n), resolution (the same against r, the side of the screen in pixels) and along (milliseconds per iteration
+along one run of 1,000 iterations).
 """
 
 import argparse
@@ -23,7 +21,7 @@ from stages import ALONG, WINDOW
 
 SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 RESOLUTIONS = [256, 512, 1024, 2048, 4096, 8192]
-FITTED_FROM = 10_000  # below, what a call costs at all outweighs what a point costs
+FITTED_FROM = 10_000  # below, the overhead of a call exceeds the cost of its points
 EARLY, LATE = "ms per iteration, early", "ms per iteration, late"
 FITTED = ("neighbors, s", "affinities, s", EARLY, LATE, "repulsion, ms", "total, s", "peak memory, GB")
 
@@ -51,7 +49,7 @@ def numbers(text: str) -> list[int]:
 
 
 def run_all(options: argparse.Namespace, cases: Iterable[tuple[int, int]], iterations: int) -> Rows:
-    """One run for each (n, r). A run that fails is reported and left out."""
+    """Run each (n, r). A failed run is reported and left out."""
     rows: Rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "values.npy"
@@ -60,9 +58,9 @@ def run_all(options: argparse.Namespace, cases: Iterable[tuple[int, int]], itera
             if any((row["n"], row["r"]) == (len(values), resolution) for row in rows):
                 continue  # the data have no more points
             np.save(path, values)
-            given = path, resolution, iterations, options.threads
+            arguments = path, resolution, iterations, options.threads
             try:
-                rows.append(in_own_process(stages.__file__, *given, threads=options.threads))
+                rows.append(in_own_process(stages.__file__, *arguments, threads=options.threads))
             except RuntimeError as error:
                 print(error, file=sys.stderr)
                 continue
@@ -71,19 +69,19 @@ def run_all(options: argparse.Namespace, cases: Iterable[tuple[int, int]], itera
 
 
 def fitted_rows(rows: Rows) -> Rows:
-    """The larger sizes, if there are two of them."""
+    """Return the rows of the larger sizes, if there are at least two."""
     large = [row for row in rows if row["n"] >= FITTED_FROM]
     return large if len({row["n"] for row in large}) > 1 else rows
 
 
-def exponent(rows: Rows, against: str, head: str) -> float:
-    """b of the a * n^b that runs through the rows."""
-    logs = np.log([[row[against], max(row[head], 1e-9)] for row in rows])
+def exponent(rows: Rows, variable: str, head: str) -> float:
+    """Return b of the fit a * n^b."""
+    logs = np.log([[row[variable], max(row[head], 1e-9)] for row in rows])
     return float(np.polyfit(*logs.T, 1)[0])
 
 
 def growth(rows: Rows) -> str:
-    """By what an iteration grows where n grows tenfold, as from 100,000 to 1,000,000."""
+    """Return the growth of an iteration where n grows tenfold, as from 100,000 to 1,000,000."""
     pairs = [(a, b) for a, b in itertools.combinations(rows, 2) if b["n"] == 10 * a["n"]]
     lines = [
         f"From {a['n']:,} to {b['n']:,} points: an early iteration takes {b[EARLY] / a[EARLY]:.1f} times as long, "
@@ -97,15 +95,15 @@ def name_result(options: argparse.Namespace, section: str) -> str:
     return "_".join(filter(None, ["scaling", section, source_name(options.data), options.suffix]))
 
 
-def report(rows: Rows, against: str, name: str, title: str) -> None:
-    """Writes the table, the fitted exponents and the picture."""
+def report(rows: Rows, variable: str, name: str, title: str) -> None:
+    """Write the table, the fitted exponents and the picture."""
     rows = [{key: value for key, value in row.items() if key != "along"} for row in rows]
     used = fitted_rows(rows)
-    exponents = {head: exponent(used, against, head) for head in FITTED} if len(rows) > 1 else {}
+    exponents = {head: exponent(used, variable, head) for head in FITTED} if len(rows) > 1 else {}
     words = "; ".join(f"{head.removesuffix(', s')} {b:.2f}" for head, b in exponents.items())
-    about = f"Exponents of {against}, fitted from {against} = {used[0][against]:,} on: {words}." if words else ""
-    save(name, title, rows, "\n\n".join(filter(None, [about, growth(rows)])), exponents=exponents)
-    draw_scaling(RESULTS / f"{name}.png", title, rows, against, exponents)
+    fit_note = f"Exponents of {variable}, fitted from {variable} = {used[0][variable]:,} on: {words}." if words else ""
+    save(name, title, rows, "\n\n".join(filter(None, [fit_note, growth(rows)])), exponents=exponents)
+    draw_scaling(RESULTS / f"{name}.png", title, rows, variable, exponents)
 
 
 def measure_size(options: argparse.Namespace) -> None:
@@ -119,14 +117,16 @@ def measure_resolution(options: argparse.Namespace) -> None:
     cases = [(options.n_for_resolution, r) for r in options.resolutions]
     rows = run_all(options, cases, options.iterations)
     if rows:
-        of_what = f"{source_name(options.data)}: n = {rows[0]['n']:,}"
-        title = f"{of_what}, {options.iterations} iterations, threads: {options.threads}"
+        data = f"{source_name(options.data)}: n = {rows[0]['n']:,}"
+        title = f"{data}, {options.iterations} iterations, threads: {options.threads}"
         report(rows, "r", name_result(options, "resolution"), title)
 
 
 def measure_along(options: argparse.Namespace) -> None:
     for row in run_all(options, [(options.n_along, 1024)], max(ALONG)):
-        rows: Rows = [{"iteration": int(at), "ms per iteration": spent} for at, spent in row["along"].items()]
+        rows: Rows = [
+            {"iteration": int(iteration), "ms per iteration": spent} for iteration, spent in row["along"].items()
+        ]
         name = name_result(options, "along")
         title = f"{source_name(options.data)}: n = {row['n']:,}, r = 1024, along one run, threads: {options.threads}"
         save(

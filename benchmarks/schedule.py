@@ -1,11 +1,11 @@
 """The search for the schedule: `schedule.py DATA ... [--only 'NAME;NAME'] [--openTSNE]`.
 
-DATA as in compare_peers.py, or one of the sets that need no file with a number of rows and a seed, `nested:20000:1`.
+DATA as in compare_peers.py, or a synthetic set with a number of rows and a seed, `nested:20000:1`.
 
-Each candidate runs on the same affinities (perplexity 30) from the same start; the maps are judged at several
-iterations. "ordinary" is what the field uses: exaggeration 12 for 250 iterations at momentum 0.5, then momentum 0.8,
-rate n / (4 exaggeration). With --openTSNE its own maps from the same affinities are judged too: its default of 750
-iterations, and 1,000.
+Each candidate runs on the same affinities (perplexity 30) from the same start, and its map is measured at several
+iterations. "ordinary" is the usual schedule of the field: exaggeration 12 for 250 iterations at momentum 0.5, then
+momentum 0.8, rate n / (4 exaggeration). With --openTSNE, its own maps from the same affinities are measured, too: its
+default of 750 iterations, and 1,000.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
 from pixelsne.schedule import ScheduleStep, make_schedule
 from pixelsne.settings import settings_of
-from shapes import SHAPES, beside_kin, tears
+from shapes import SHAPES, share_beside_relatives, tears
 
 SOURCES |= SHAPES
 
 Phase = tuple[int, tuple[float, float], tuple[float, float], tuple[float, float]]
-"""Iterations; exaggeration, momentum and rate / n, each from and to."""
+"""Iterations; then first and last value of exaggeration, of momentum and of rate / n."""
 
 
 def steady(iterations: int, exaggeration: float, momentum: float, rate: float) -> Phase:
@@ -35,13 +35,13 @@ def steady(iterations: int, exaggeration: float, momentum: float, rate: float) -
 
 
 def falling(iterations: int, momentum: float, first_rate: float = 1 / 12, last_rate: float = 1) -> Phase:
-    """Exaggeration falls from 12 to 1, the rate rises to last_rate n."""
+    """Return a phase in which exaggeration falls from 12 to 1 and the rate rises to last_rate n."""
     return iterations, (12, 1), (momentum, momentum), (first_rate, last_rate)
 
 
 COOLING = (60, (1, 1), (0.95, 0.7), (1, 0.1))
 
-# All but the first end at 350 iterations. "0.1.0": what that version was tuned to, by near measures alone.
+# All but the first end at 350 iterations. "0.1.0": the schedule of that version, tuned by near measures alone.
 CANDIDATES: dict[str, list[Phase]] = {
     "ordinary": [steady(250, 12, 0.5, 1 / 48), steady(750, 1, 0.8, 1 / 4)],
     "ordinary, shortened": [steady(88, 12, 0.5, 1 / 48), steady(262, 1, 0.8, 1 / 4)],
@@ -108,14 +108,14 @@ def try_candidate(
         if snapshot.iteration in JUDGED_AT or snapshot.iteration == len(descent.schedule):
             clock.__exit__()
             seconds += clock.seconds
-            figures = judge.judge(descent.positions) | known_arrangement(shape, descent.positions, judge)
+            figures = judge.judge(descent.positions) | arrangement_of_shape(shape, descent.positions, judge)
             rows.append({"iterations": snapshot.iteration, "descent, s": seconds, **figures})
             clock.__enter__()
     return rows
 
 
 def try_opentsne(points: np.ndarray, judge: Judge, threads: int, shape: str) -> list[dict[str, float]]:
-    import openTSNE  # noqa: PLC0415 - only who compares needs it
+    import openTSNE  # noqa: PLC0415 - needed for the comparison only
 
     affinities = judge.affinities
     parts = affinities.values.astype(np.float64), affinities.columns.copy(), affinities.offsets.astype(np.int32)
@@ -133,15 +133,15 @@ def try_opentsne(points: np.ndarray, judge: Judge, threads: int, shape: str) -> 
         seconds, done = seconds + clock.seconds, done + iterations
         if exaggeration == 1:
             positions = np.asarray(embedding)
-            figures = judge.judge(positions) | known_arrangement(shape, positions, judge)
+            figures = judge.judge(positions) | arrangement_of_shape(shape, positions, judge)
             rows.append({"iterations": done, "descent, s": seconds, **figures})
     return rows
 
 
-def known_arrangement(shape: str, positions: np.ndarray, judge: Judge) -> dict[str, float]:
-    """What else can be counted on a map of a made-up shape."""
+def arrangement_of_shape(shape: str, positions: np.ndarray, judge: Judge) -> dict[str, float]:
+    """Return the measures that exist for maps of a synthetic shape only."""
     if shape == "nested":
-        return {"beside kin": beside_kin(positions, judge.labels)}
+        return {"beside kin": share_beside_relatives(positions, judge.labels)}
     return {"tears": tears(positions)} if shape == "curve" else {}
 
 
@@ -161,10 +161,10 @@ def try_all(source: str, only: list[str], threads: int, *, with_opentsne: bool) 
                 for row in try_candidate(points, judge, threads, lambda _, n, phases=phases: steps_of(phases, n), name)
             )
             print(*rows[-3:], sep="\n", flush=True)
-    more = {CHOSEN: try_candidate(points, judge, threads, make_schedule, name)}
+    further = {CHOSEN: try_candidate(points, judge, threads, make_schedule, name)}
     if with_opentsne:
-        more["openTSNE"] = try_opentsne(points, judge, threads, name)
-    for label, found in more.items():
+        further["openTSNE"] = try_opentsne(points, judge, threads, name)
+    for label, found in further.items():
         rows += ({"data": name_of(name, seed), "n": len(points), "schedule": label, **row} for row in found)
         print(*found, sep="\n", flush=True)
     return rows

@@ -1,4 +1,4 @@
-"""Data whose large arrangement is known, so that a map can be held against it. All are float32, 50 columns.
+"""Synthetic data with a known global arrangement, for comparison with maps. All are float32, 50 columns.
 
 Each function takes a number of rows and a seed and returns the rows and a class for each.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 COLUMNS = 50
 LEAVES = (4, 5, 5)  # super-clusters, clusters in each, sub-clusters in each
-LEAF_DEVIATIONS = (20.0, 6.0, 2.0)  # of the means on each level
+LEAF_DEVIATIONS = (20.0, 6.0, 2.0)  # deviations of the means on each level
 SEGMENTS = 20  # classes along a curve or a roll
 BRANCHES = 31  # of a binary tree
 
@@ -37,16 +37,16 @@ def curve(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 
 
 def swiss_roll(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """A rolled-up sheet, turned into 50 dimensions; a class is a twentieth of the way along the roll."""
+    """A rolled-up sheet, rotated into 50 dimensions; a class is a twentieth of the way along the roll."""
     rng, n = np.random.default_rng(seed), n or 10_000
     along, across = np.sort(rng.uniform(1.5 * np.pi, 4.5 * np.pi, n)), rng.uniform(0, 20, n)
     sheet = np.column_stack([along * np.cos(along), across, along * np.sin(along)])
-    turned = sheet @ np.linalg.qr(rng.normal(size=(COLUMNS, 3)))[0].T
-    return (turned + rng.normal(0, 0.05, turned.shape)).astype(np.float32), np.arange(n) * SEGMENTS // n
+    rows = sheet @ np.linalg.qr(rng.normal(size=(COLUMNS, 3)))[0].T
+    return (rows + rng.normal(0, 0.05, rows.shape)).astype(np.float32), np.arange(n) * SEGMENTS // n
 
 
 def tree(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """A binary tree of straight branches, each in a direction of its own; a class is a branch."""
+    """A binary tree of straight branches in random directions; a class is a branch."""
     rng, n = np.random.default_rng(seed), n or 10_000
     steps = rng.normal(0, 1, (BRANCHES, COLUMNS))
     ends = np.zeros((BRANCHES, COLUMNS))
@@ -68,16 +68,16 @@ def noise(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 SHAPES = {"nested": nested, "curve": curve, "swiss_roll": swiss_roll, "tree": tree, "noise": noise}
 
 
-def beside_kin(placed: np.ndarray, labels: np.ndarray) -> float:
-    """Of the classes of `nested`, the share whose nearest class on the map belongs to the same super-cluster."""
-    centers = np.array([placed[labels == leaf].mean(axis=0) for leaf in range(np.prod(LEAVES))])
+def share_beside_relatives(positions: np.ndarray, labels: np.ndarray) -> float:
+    """Return the share of the classes of `nested` whose nearest class on the map belongs to the same super-cluster."""
+    centers = np.array([positions[labels == leaf].mean(axis=0) for leaf in range(np.prod(LEAVES))])
     distances = np.square(centers[:, None] - centers[None]).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
     per_super = len(centers) // LEAVES[0]
     return float(np.mean(distances.argmin(axis=1) // per_super == np.arange(len(centers)) // per_super))
 
 
-def tears(placed: np.ndarray) -> int:
-    """How often two points that follow each other on a `curve` lie ten times as far apart as most do."""
-    steps = np.linalg.norm(np.diff(placed, axis=0, append=placed[:1]), axis=1)
+def tears(positions: np.ndarray) -> int:
+    """Return how often consecutive points of a `curve` are more than ten times as far apart as the median."""
+    steps = np.linalg.norm(np.diff(positions, axis=0, append=positions[:1]), axis=1)
     return int(np.sum(steps > 10 * np.median(steps)))

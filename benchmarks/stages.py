@@ -1,6 +1,6 @@
 """Time and memory of one run of PixelSNE, by stage: `stages.py VALUES.npy RESOLUTION ITERATIONS THREADS`.
 
-Meant to be started by scaling.py, once for each run.
+Started by scaling.py, once for each run.
 """
 
 import json
@@ -16,23 +16,23 @@ from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
 ALONG = [1, 50, *range(100, 1001, 100)]
-WINDOW = 20  # iterations over which a time per iteration is the median: every 50th takes longer, it also looks
+WINDOW = 20  # iterations of the median; every 50th iteration takes longer, because it measures
 
 
 def follow(model: PixelSNE, values: np.ndarray) -> np.ndarray:
-    """Fits the model; seconds of each iteration but the first, (iterations - 1)."""
+    """Fit the model; return the seconds of each iteration but the first, (iterations - 1)."""
     marks = [time.perf_counter() for snapshot in model.iter_fit(values) if snapshot.screen is not None]
     return np.diff(marks)
 
 
 def milliseconds_at(seconds: np.ndarray, iteration: int) -> float:
-    """The median of the window that ends with this iteration, or begins with the second one."""
+    """Return the median of the window that ends with this iteration, or of the first window."""
     last = max(iteration - 1, min(WINDOW, len(seconds)))
     return 1000 * float(np.median(seconds[max(0, last - WINDOW) : last]))
 
 
 def repulsion_milliseconds(model: PixelSNE) -> float:
-    """One evaluation of the repulsion on the finished map, best of five."""
+    """Return the time of one evaluation of the repulsion on the finished map, best of five."""
     settings = settings_of(model)
     repel = choose_repulsion(settings, len(model.positions_))
     bounds = _core.bounds(model.positions_, settings.threads)
@@ -47,7 +47,7 @@ def repulsion_milliseconds(model: PixelSNE) -> float:
 
 def child(path: str, resolution: int, iterations: int, threads: int) -> None:
     values = np.load(path)
-    model = PixelSNE(resolution, max_iter=iterations, tol=0.0, random_state=0, n_jobs=threads)
+    model = PixelSNE(resolution=resolution, max_iter=iterations, tol=0.0, random_state=0, n_jobs=threads)
     with Clock() as clock:
         seconds = follow(model, values)
     memory = peak_memory()
@@ -60,7 +60,7 @@ def child(path: str, resolution: int, iterations: int, threads: int) -> None:
         "repulsion, ms": repulsion_milliseconds(model),
         "total, s": clock.seconds,
         "peak memory, GB": memory,
-        "along": {at: milliseconds_at(seconds, at) for at in ALONG if at <= iterations},
+        "along": {iteration: milliseconds_at(seconds, iteration) for iteration in ALONG if iteration <= iterations},
     }
     print(json.dumps(result))
 

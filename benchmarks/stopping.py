@@ -1,4 +1,4 @@
-"""When the picture stands still: `stopping.py DATA ...`, DATA as in compare_peers.py.
+"""When a tolerance ends a run: `stopping.py DATA ...`, DATA as in compare_peers.py.
 
 One run for each tolerance and resolution, on the same affinities. A run that a tolerance ends cools down first.
 """
@@ -18,7 +18,7 @@ TOLERANCES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
 def run(points: Any, judge: Judge, resolution: int, tolerance: float, options: argparse.Namespace) -> dict[str, Any]:
-    model = PixelSNE(resolution, tol=tolerance, max_iter=options.max_iter, n_jobs=options.threads)
+    model = PixelSNE(resolution=resolution, tol=tolerance, max_iter=options.max_iter, n_jobs=options.threads)
     settings = settings_of(model)
     descent = Descent(judge.affinities, initial_positions(points, "pca", 0), settings)
     with Clock() as clock:

@@ -1,7 +1,8 @@
 """New points on a finished map: `transform.py DATA [new points]`, DATA as in compare_peers.py.
 
-A random part of the rows is kept back, the others are mapped, then those that were kept back are placed. Their
-accuracy is the share whose ten nearest on the map are mostly of their kind; the map's own is measured leaving one out.
+A random part of the rows is held out, the others are mapped, then the held-out rows are placed. Their accuracy is the
+share whose ten nearest points on the map are mostly of their class; the map's own accuracy is measured by leaving one
+out.
 """
 
 import sys
@@ -16,24 +17,24 @@ THREADS = 2
 
 def main(source: str, new: int) -> None:
     values, labels = load_source(source)
-    old, old_labels, strangers, their_labels = values[new:], labels[new:], values[:new], labels[:new]
+    fitted_values, fitted_labels, new_values, new_labels = values[new:], labels[new:], values[:new], labels[:new]
     model = PixelSNE(random_state=0, n_jobs=THREADS)
     with Clock() as fitting:
-        model.fit(old)
+        model.fit(fitted_values)
     with Clock() as placing:
-        placed = model.transform(strangers)
+        placed = model.transform(new_values)
     with Clock() as placing_one:
-        model.transform(strangers[:1])
-    voters = KNeighborsClassifier(10).fit(model.embedding_, old_labels)
+        model.transform(new_values[:1])
+    classifier = KNeighborsClassifier(10).fit(model.embedding_, fitted_labels)
     row = {
         "data": source_name(source),
-        "old points": len(old),
+        "old points": len(fitted_values),
         "new points": new,
         "fit, s": fitting.seconds,
         "transform, s": placing.seconds,
         "transform of one row, s": placing_one.seconds,
-        "10-NN accuracy of the map": quality.knn_accuracy(model.embedding_, old_labels, 10),
-        "10-NN accuracy of new points": float(voters.score(placed, their_labels)),
+        "10-NN accuracy of the map": quality.knn_accuracy(model.embedding_, fitted_labels, 10),
+        "10-NN accuracy of new points": float(classifier.score(placed, new_labels)),
     }
     save(f"transform_{source_name(source)}", f"New points on a map, {THREADS} threads", [row])
 

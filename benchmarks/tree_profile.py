@@ -1,8 +1,8 @@
-"""Where the two trees spend their time: `tree_profile.py mnist.npz`.
+"""The time of the two trees by part: `tree_profile.py mnist.npz`.
 
-One evaluation on a finished map, split into building the tree (sorting the points, counting the cells) and
-walking it; and the other parts of an iteration. MNIST, and a map of Gaussian clusters in two dimensions with far
-more points than pixels.
+One evaluation on a finished map, split into building the tree (sorting the points, counting the cells) and traversing
+it; and the other parts of an iteration. On MNIST, and on a map of Gaussian clusters in two dimensions with far more
+points than pixels.
 """
 
 import sys
@@ -59,11 +59,11 @@ def main(path: str) -> None:
     changes = {"center": "mass", "learning_rate": "auto", "random_state": 0, "max_iter": 500}
     digits = PixelSNE.preset("pixelsne-rp", **changes).fit(points).positions_
     rng = np.random.default_rng(0)
-    crowd = (rng.normal(0, 60, (100, 2))[rng.integers(0, 100, 1_000_000)] + rng.normal(0, 10, (1_000_000, 2))).astype(
+    dense = (rng.normal(0, 60, (100, 2))[rng.integers(0, 100, 1_000_000)] + rng.normal(0, 10, (1_000_000, 2))).astype(
         np.float32
     )
     rows: Rows = []
-    for name, positions in (("MNIST, 70,000", digits), ("clusters, 1,000,000", crowd)):
+    for name, positions in (("MNIST, 70,000", digits), ("clusters, 1,000,000", dense)):
         for threads in (1, 2):
             for method, r in [("barnes-hut", 1024), *[(c, r) for c in ("cell", "mass") for r in (512, 1024, 4096)]]:
                 rows.append({"map": name, **profile(positions, method, r, threads)})

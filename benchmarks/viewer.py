@@ -1,8 +1,8 @@
-"""What the page costs: `viewer.py [DATA] [--sizes 100000,1000000]`, DATA as in compare_peers.py, for the live run.
+"""The cost of the page: `viewer.py [DATA] [--sizes 100000,1000000]`, DATA as in compare_peers.py, for the live run.
 
-In headless Chromium, on both drawing paths: seconds from asking for the data to the first picture, and milliseconds
-between frames while the map is dragged. And what watching adds to a run: nobody, a plain websocket client, a client
-that never reads, a real Chromium on the same machine.
+In headless Chromium, with both renderers: seconds from the request for the data to the first picture, and milliseconds
+between frames while the map is dragged. Also the cost of watching a run: nobody, a plain websocket client, a client
+that never reads, and a real Chromium on the same machine.
 """
 
 import argparse
@@ -61,13 +61,13 @@ def measure_drawing(drawing: str, n: int) -> Rows:
     server.start()
     with launched(drawing) as browser:
         watched = Watched(browser, 1280, 800)
-        page = watched.open(server.address)  # what is served for the first time must be read from disk
+        page = watched.open(server.address)  # the first request reads from disk
         page.reload()
         page.wait_for_selector("html[data-painted]")
         first = float(page.evaluate("document.documentElement.dataset.painted")) / 1000
         page.wait_for_timeout(1500)
         gaps = drag(page)
-        rest = rested(page)
+        rest = seconds_until_complete(page)
         watched.close()
     server.close()
     return [
@@ -83,19 +83,19 @@ def measure_drawing(drawing: str, n: int) -> Rows:
 
 
 def drag(page: Any) -> list[float]:
-    """Milliseconds between frames while the mouse drags the map."""
+    """Return the milliseconds between frames while the mouse drags the map."""
     page.evaluate(f"() => {{ window.result = ({FRAMES})(); }}")
     page.mouse.move(640, 400)
     page.mouse.down()
-    for place in range(DRAG):
-        page.mouse.move(640 + 4 * place, 400 + 2 * place)
+    for step in range(DRAG):
+        page.mouse.move(640 + 4 * step, 400 + 2 * step)
         page.wait_for_timeout(16)
     page.mouse.up()
     page.evaluate("window.measuring = false")
     return list(page.evaluate("window.result"))
 
 
-def rested(page: Any) -> float:
+def seconds_until_complete(page: Any) -> float:
     began = time.perf_counter()
     while not page.evaluate("document.documentElement.dataset.drawn === document.documentElement.dataset.all"):
         if time.perf_counter() - began > 20:
@@ -116,7 +116,7 @@ class Reader(threading.Thread):
             "GET /live HTTP/1.1",
             f"Host: 127.0.0.1:{server.port}",
             f"Origin: http://127.0.0.1:{server.port}",
-            f"Cookie: pixelsne-{server.port}={server._keys.cookie}",  # noqa: SLF001 - a client that was let in
+            f"Cookie: pixelsne-{server.port}={server._keys.cookie}",  # noqa: SLF001 - an authorized client
             "Upgrade: websocket",
             "Connection: Upgrade",
             f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",
@@ -140,7 +140,7 @@ class Reader(threading.Thread):
 
 
 def run_once(values: np.ndarray, watching: str) -> tuple[float, float]:
-    """Seconds of the run, and frames a second that somebody saw."""
+    """Return the seconds of the run, and the frames per second that were seen."""
     model = PixelSNE(random_state=0)
     if watching == "nobody":
         with Clock() as clock:
@@ -171,7 +171,7 @@ def measure_live(source: str, repetitions: int) -> Rows:
     values = load_source(source)[0]
     rows: Rows = []
     watchers = ("nobody", "a client", "a client that never reads", "Chromium")
-    run_once(values, "nobody")  # whatever is slow the first time
+    run_once(values, "nobody")  # warm up
     measured = [{watching: run_once(values, watching) for watching in watchers} for _ in range(repetitions)]
     for watching in watchers:
         results = [one[watching] for one in measured]

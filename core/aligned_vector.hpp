@@ -1,5 +1,5 @@
-// A std::vector whose numbers start on a cache line, so that no vector load straddles two, and lie in large
-// pages where there are many.
+// A std::vector whose memory starts on a cache line, so that no vector load straddles two lines. Large vectors lie in
+// large pages.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct CacheLineAllocator {
     friend bool operator!=(CacheLineAllocator, CacheLineAllocator) { return false; }
 };
 
-// The same, uninitialized: setting a gigabyte takes a second.
+// The same without initialization, because initializing a gigabyte takes a second.
 template <class Number>
-struct UnsetAllocator : CacheLineAllocator<Number> {
-    UnsetAllocator() = default;
+struct UninitializedAllocator : CacheLineAllocator<Number> {
+    UninitializedAllocator() = default;
     template <class Other>
-    UnsetAllocator(const UnsetAllocator<Other>&) {}
+    UninitializedAllocator(const UninitializedAllocator<Other>&) {}
     template <class Other>
     struct rebind {
-        using other = UnsetAllocator<Other>;
+        using other = UninitializedAllocator<Other>;
     };
 
     template <class Other>
@@ -40,7 +40,7 @@ struct UnsetAllocator : CacheLineAllocator<Number> {
 };
 
 template <class Number>
-using UnsetVector = std::vector<Number, UnsetAllocator<Number>>;
+using UninitializedVector = std::vector<Number, UninitializedAllocator<Number>>;
 
 template <class Number>
 using AlignedVector = std::vector<Number, CacheLineAllocator<Number>>;

@@ -1,4 +1,4 @@
-// A non-owning rectangle of numbers: rows lie one after another without gaps.
+// A non-owning view of a matrix whose rows are contiguous and follow each other without gaps.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct ArrayView {
     Number* row(std::size_t index) const { return data + index * columns; }
 };
 
-// (n, d) input rows and (n, 2) map positions, the two rectangles the core reads most.
+// The two matrices that the core reads most: input rows (n, d) and map positions (n, 2).
 using Points = ArrayView<const float>;
 using Positions = ArrayView<const float>;
 

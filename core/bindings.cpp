@@ -1,11 +1,11 @@
-// Python bindings: check arrays, release the GIL, call. The other bindings*.cpp do no more than that, either.
+// The Python module. All bindings*.cpp do the same three things: check arrays, release the GIL, call the core.
 #include "bindings_common.hpp"
 #include "kernels.hpp"
 #include "progress_token.hpp"
 
 NB_MODULE(_core, module) {
-    // A program may end while a page's server still holds a run: no leak of ours, and no business of its user's. Memory
-    // that grows is looked for by tests/stress/soak.py.
+    // A program may end while a page's server still holds a run. That is no leak, and users should see no warning about
+    // it. tests/stress/soak.py checks that memory does not grow.
     nb::set_leak_warnings(false);
     using namespace pixelsne;
     module.attr("instruction_set") = kernels().name;

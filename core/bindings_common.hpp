@@ -1,4 +1,4 @@
-// What all bindings share: arrays from Python, checked and viewed.
+// Shared by all bindings: conversion and checks of NumPy arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "array_view.hpp"
 #include "large_memory.hpp"
@@ -21,7 +22,8 @@ template <class Number>
 using Matrix = nb::ndarray<Number, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class Number>
 using Vector = nb::ndarray<Number, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Unlocked = nb::gil_scoped_release;
+using GilRelease = nb::gil_scoped_release;
+using BoundsTuple = std::tuple<double, double, double, double>;  // low x, low y, high x, high y
 
 inline void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
@@ -46,15 +48,15 @@ inline Positions positions_view(const Matrix<const float>& positions) {
 }
 
 template <class Number>
-Vector<Number> owned(Numbers<Number> numbers, std::size_t size) {
-    Number* data = numbers.release();
+Vector<Number> as_vector(Buffer<Number> buffer, std::size_t size) {
+    Number* data = buffer.release();
     nb::capsule owner(data, [](void* memory) noexcept { free_memory(memory); });
     return Vector<Number>(data, {size}, owner);
 }
 
 template <class Number>
 Matrix<Number> new_matrix(std::size_t rows, std::size_t columns) {
-    Number* data = allocate_numbers<Number>(rows * columns).release();
+    Number* data = allocate_buffer<Number>(rows * columns).release();
     nb::capsule owner(data, [](void* memory) noexcept { free_memory(memory); });
     return Matrix<Number>(data, {rows, columns}, owner);
 }
@@ -62,9 +64,9 @@ Matrix<Number> new_matrix(std::size_t rows, std::size_t columns) {
 inline void require_columns_below(const std::int32_t* columns, std::size_t count, std::size_t n, const char* message) {
     std::int32_t smallest = 0;
     std::int32_t largest = 0;
-    for (std::size_t place = 0; place < count; ++place) {
-        smallest = std::min(smallest, columns[place]);
-        largest = std::max(largest, columns[place]);
+    for (std::size_t index = 0; index < count; ++index) {
+        smallest = std::min(smallest, columns[index]);
+        largest = std::max(largest, columns[index]);
     }
     require(smallest >= 0 && static_cast<std::size_t>(largest) < n, message);
 }

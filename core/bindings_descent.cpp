@@ -1,4 +1,4 @@
-// Steps, for Python.
+// Bindings of the descent's steps.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -8,17 +8,15 @@
 namespace pixelsne {
 namespace {
 
-using BoundsTuple = std::tuple<double, double, double, double>;  // low x, low y, high x, high y
-
 BoundsTuple as_tuple(const Bounds& bounds) { return {bounds.low[0], bounds.low[1], bounds.high[0], bounds.high[1]}; }
 
 BoundsTuple bounds_of(const Matrix<const float>& positions, int threads) {
     const auto from = positions_view(positions);
-    Unlocked unlocked;
+    GilRelease released;
     return as_tuple(find_bounds(from, threads));
 }
 
-// Checks, and calls move(settings, attraction, push, state) unlocked.
+// Checks the arguments, releases the GIL and calls move(settings, attraction, push, state).
 template <class Move>
 auto step_with(Matrix<float> positions, Matrix<float> velocity, Matrix<float> gains,
                const Matrix<const float>& attraction, const Matrix<const float>& push, double exaggeration,
@@ -29,35 +27,35 @@ auto step_with(Matrix<float> positions, Matrix<float> velocity, Matrix<float> ga
     DescentState state{map_view(positions, n, "positions: (n, 2)"),
                        map_view(velocity, n, "velocity: the shape of positions"),
                        map_view(gains, n, "gains: the shape of positions")};
-    const auto pull = map_view(attraction, n, "attraction: the shape of positions");
-    const auto away = map_view(push, n, "push: the shape of positions");
+    const auto attraction_view = map_view(attraction, n, "attraction: the shape of positions");
+    const auto push_view = map_view(push, n, "push: the shape of positions");
     const StepSettings settings{static_cast<float>(exaggeration), static_cast<float>(1.0 / normalizer),
                                 static_cast<float>(learning_rate), static_cast<float>(momentum),
                                 static_cast<float>(step_limit)};
-    Unlocked unlocked;
-    return move(settings, pull, away, state);
+    GilRelease released;
+    return move(settings, attraction_view, push_view, state);
 }
 
 BoundsTuple step(Matrix<float> positions, Matrix<float> velocity, Matrix<float> gains,
                  const Matrix<const float>& attraction, const Matrix<const float>& push, double exaggeration,
                  double normalizer, double learning_rate, double momentum, double step_limit, int threads) {
-    return step_with(positions, velocity, gains, attraction, push, exaggeration, normalizer, learning_rate, momentum,
-                     step_limit,
-                     [&](const StepSettings& settings, Positions pull, Positions away, DescentState& state) {
-                         return as_tuple(take_step(settings, pull, away, threads, state));
-                     });
+    return step_with(
+        positions, velocity, gains, attraction, push, exaggeration, normalizer, learning_rate, momentum, step_limit,
+        [&](const StepSettings& settings, Positions attraction_view, Positions push_view, DescentState& state) {
+            return as_tuple(take_step(settings, attraction_view, push_view, threads, state));
+        });
 }
 
 std::pair<double, double> move(Matrix<float> positions, Matrix<float> velocity, Matrix<float> gains,
                                const Matrix<const float>& attraction, const Matrix<const float>& push,
                                double exaggeration, double normalizer, double learning_rate, double momentum,
                                double step_limit, int threads) {
-    return step_with(positions, velocity, gains, attraction, push, exaggeration, normalizer, learning_rate, momentum,
-                     step_limit,
-                     [&](const StepSettings& settings, Positions pull, Positions away, DescentState& state) {
-                         const CoordinateSums sums = move_points(settings, pull, away, threads, state);
-                         return std::pair(sums.axis[0], sums.axis[1]);
-                     });
+    return step_with(
+        positions, velocity, gains, attraction, push, exaggeration, normalizer, learning_rate, momentum, step_limit,
+        [&](const StepSettings& settings, Positions attraction_view, Positions push_view, DescentState& state) {
+            const CoordinateSums sums = move_points(settings, attraction_view, push_view, threads, state);
+            return std::pair(sums.axis[0], sums.axis[1]);
+        });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Forces, and new points that settle among them, for Python.
+// Bindings of the forces, and of the placing of new points.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -18,10 +18,10 @@
 namespace pixelsne {
 namespace {
 
-// Affinities checked once, so that every iteration may trust them. Keeps the arrays alive.
+// Affinities that are checked once, so that no iteration needs to check them. Keeps the arrays alive.
 class Attraction {
 public:
-    // points: how many the columns may stand for; 0: as many as there are rows.
+    // points: number of points that columns index; 0: the number of rows.
     Attraction(Vector<const std::int64_t> offsets, Vector<const std::int32_t> columns, Vector<const float> values,
                std::size_t points)
         : offsets_(std::move(offsets)), columns_(std::move(columns)), values_(std::move(values)) {
@@ -42,14 +42,14 @@ public:
         const SparseRows affinities = rows();
         const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
         const auto to = map_view(force, affinities.rows, "force: (rows, 2) with the rows of the affinities");
-        Unlocked unlocked;
+        GilRelease released;
         attraction(affinities, from, threads, to);
     }
 
     std::pair<double, double> divergence(const Matrix<const float>& positions, int threads) {
         const SparseRows affinities = rows();
         const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
-        Unlocked unlocked;
+        GilRelease released;
         std::call_once(summed_, [&] { sums_ = sum_affinities(affinities, threads); });
         return {sums_.entropy + sum_log_distances(affinities, from, threads), sums_.mass};
     }
@@ -74,7 +74,7 @@ double repel_by_barnes_hut(TreeRepulsion& tree, const Matrix<const float>& posit
                            int threads) {
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
-    Unlocked unlocked;
+    GilRelease released;
     return tree.barnes_hut(from, theta, threads, to);
 }
 
@@ -84,21 +84,21 @@ double repel_by_pixel_tree(TreeRepulsion& tree, const Matrix<const float>& posit
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
     const Center kind = center_named(center);
-    require(resolution.first >= 1 && resolution.first <= kMostPixels && resolution.second >= 1 &&
-                resolution.second <= kMostPixels,
+    require(resolution.first >= 1 && resolution.first <= kMaxPixels && resolution.second >= 1 &&
+                resolution.second <= kMaxPixels,
             "resolution: 1 to 65536 a side");
     require(unit_per_pixel.first > 0.0 && unit_per_pixel.second > 0.0, "unit_per_pixel: positive");
     const double origins[2] = {origin.first, origin.second};
     const double units[2] = {unit_per_pixel.first, unit_per_pixel.second};
     const LeafGrid pixels = pixel_grid(origins, units, resolution.first, resolution.second);
-    Unlocked unlocked;
+    GilRelease released;
     return tree.pixel_tree(from, pixels, kind, theta, threads, to);
 }
 
-// What the last call spent on building the tree and on walking it.
+// Returns the seconds that the last call spent on building the tree and on traversing it.
 std::pair<double, double> seconds_of(const TreeRepulsion& tree) { return {tree.build_seconds(), tree.walk_seconds()}; }
 
-// Rows of (level, first point, point after the last, first cell after it), in preorder.
+// Returns rows of (level, first point, point after the last, first cell after it), in preorder.
 Matrix<std::int32_t> cells_of(const TreeRepulsion& tree) {
     auto table = new_matrix<std::int32_t>(tree.cells().size(), 4);
     std::int32_t* row = table.data();
@@ -111,34 +111,33 @@ Matrix<std::int32_t> cells_of(const TreeRepulsion& tree) {
     return table;
 }
 
-double repel_by_pixel_field(PixelField& field, const Matrix<const float>& positions, std::size_t most_nodes,
+double repel_by_pixel_field(PixelField& field, const Matrix<const float>& positions, std::size_t max_nodes,
                             Matrix<float> push, int threads) {
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
-    require(most_nodes >= kFewestNodes && most_nodes <= kMostNodes && most_nodes % 16 == 0,
-            "most_nodes: a multiple of 16 from 32 to 4096");
-    Unlocked unlocked;
-    return field.repulsion(from, most_nodes, threads, to);
+    require(is_lattice_side(max_nodes), "max_nodes: a multiple of 16 from 32 to 4096");
+    GilRelease released;
+    return field.repulsion(from, max_nodes, threads, to);
 }
 
-// Of the last call: spacing, columns and rows of the lattice, points left out of it, and whether a tree has taken its
-// place.
+// Returns the spacing, columns and rows of the last call's lattice, the number of points outside it, and whether a tree
+// replaced it.
 std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice_of(const PixelField& field) {
     const FieldLattice& lattice = field.lattice();
     return {lattice.spacing, lattice.nodes[0], lattice.nodes[1], field.outliers(), field.used_tree()};
 }
 
-Matrix<float> place_points_on(const Matrix<const float>& positions, const Matrix<const std::int32_t>& neighbors,
-                              const Matrix<const float>& affinities, ProgressToken& token, int threads) {
+Matrix<float> place_points(const Matrix<const float>& positions, const Matrix<const std::int32_t>& neighbors,
+                           const Matrix<const float>& affinities, ProgressToken& token, int threads) {
     const auto map = positions_view(positions);
     require(neighbors.shape(0) == affinities.shape(0) && neighbors.shape(1) == affinities.shape(1),
             "neighbors and affinities: the same shape");
     require(neighbors.shape(1) >= 1, "neighbors: at least one column");
     require_columns_below(neighbors.data(), neighbors.size(), map.rows, "neighbors: rows of the map");
-    auto settled = new_matrix<float>(neighbors.shape(0), 2);
-    Unlocked unlocked;
-    place_new_points(map, NewPoints{view(neighbors), view(affinities)}, threads, token, view(settled));
-    return settled;
+    auto placed = new_matrix<float>(neighbors.shape(0), 2);
+    GilRelease released;
+    place_new_points(map, NewPoints{view(neighbors), view(affinities)}, threads, token, view(placed));
+    return placed;
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ void bind_forces(nb::module_& module) {
         [](const Matrix<const float>& positions, Matrix<float> push, int threads) {
             const auto from = positions_view(positions);
             const auto to = map_view(push, from.rows, "push: the shape of positions");
-            Unlocked unlocked;
+            GilRelease released;
             return exact_repulsion(from, threads, to);
         },
         "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
@@ -168,10 +167,10 @@ void bind_forces(nb::module_& module) {
         .def("seconds", &seconds_of);
     nb::class_<PixelField>(module, "FieldRepulsion")
         .def(nb::init<>())
-        .def("pixel_field", &repel_by_pixel_field, "positions"_a.noconvert(), "most_nodes"_a, "push"_a.noconvert(),
+        .def("pixel_field", &repel_by_pixel_field, "positions"_a.noconvert(), "max_nodes"_a, "push"_a.noconvert(),
              "threads"_a)
         .def("lattice", &lattice_of);
-    module.def("place_new_points", &place_points_on, "positions"_a.noconvert(), "neighbors"_a.noconvert(),
+    module.def("place_new_points", &place_points, "positions"_a.noconvert(), "neighbors"_a.noconvert(),
                "affinities"_a.noconvert(), "token"_a, "threads"_a);
 }
 

@@ -1,4 +1,4 @@
-// Neighbor searches, for Python.
+// Bindings of the neighbor searches.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -22,36 +22,37 @@ void require_countable(const Matrix<const float>& points) {
 
 void require_finite(const Matrix<const float>& numbers, const char* message) {
     bool finite = true;
-    for (std::size_t place = 0; place < numbers.size(); ++place) {
-        finite = finite && std::isfinite(numbers.data()[place]);
+    for (std::size_t index = 0; index < numbers.size(); ++index) {
+        finite = finite && std::isfinite(numbers.data()[index]);
     }
     require(finite, message);
 }
 
-using Found = std::pair<Matrix<std::int32_t>, Matrix<float>>;
+using NeighborArrays = std::pair<Matrix<std::int32_t>, Matrix<float>>;
 
 template <class Search>
-Found find_neighbors(const Matrix<const float>& points, std::size_t asked, std::size_t k, Search&& search) {
+NeighborArrays find_neighbors(const Matrix<const float>& points, std::size_t n_queries, std::size_t k,
+                              Search&& search) {
     require(points.shape(0) >= 2 && points.shape(1) >= 1, "points: at least two rows and one column");
     require_countable(points);
     require(k >= 1 && k < points.shape(0), "k: between 1 and the number of points less one");
     require_finite(points, "points: finite");
-    auto indices = new_matrix<std::int32_t>(asked, k);
-    auto distances = new_matrix<float>(asked, k);
+    auto indices = new_matrix<std::int32_t>(n_queries, k);
+    auto distances = new_matrix<float>(n_queries, k);
     {
-        Unlocked unlocked;
+        GilRelease released;
         search(view(points), NeighborTable{view(indices), view(distances)});
     }
     return {indices, distances};
 }
 
-Found exact_neighbors(const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
+NeighborArrays exact_neighbors(const Matrix<const float>& points, std::size_t k, ProgressToken& token, int threads) {
     return find_neighbors(points, points.shape(0), k,
                           [&](Points rows, NeighborTable table) { find_exact_neighbors(rows, threads, token, table); });
 }
 
-Found neighbors_of_queries(const Matrix<const float>& queries, const Matrix<const float>& points, std::size_t k,
-                           ProgressToken& token, int threads) {
+NeighborArrays neighbors_of_queries(const Matrix<const float>& queries, const Matrix<const float>& points,
+                                    std::size_t k, ProgressToken& token, int threads) {
     require(queries.shape(1) == points.shape(1) && points.shape(1) >= 1, "queries and points: the same columns");
     require(k >= 1 && k <= points.shape(0), "k: between 1 and the number of points");
     require_countable(points);
@@ -60,23 +61,23 @@ Found neighbors_of_queries(const Matrix<const float>& queries, const Matrix<cons
     auto indices = new_matrix<std::int32_t>(queries.shape(0), k);
     auto distances = new_matrix<float>(queries.shape(0), k);
     {
-        Unlocked unlocked;
+        GilRelease released;
         find_neighbors_of_queries(view(queries), view(points), threads, token,
                                   NeighborTable{view(indices), view(distances)});
     }
     return {indices, distances};
 }
 
-Found vp_tree_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed, ProgressToken& token,
-                        int threads) {
+NeighborArrays vp_tree_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed,
+                                 ProgressToken& token, int threads) {
     return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
         find_vantage_point_neighbors(rows, seed, threads, token, table);
     });
 }
 
-Found rp_forest_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t trees,
-                          std::size_t candidates, std::size_t rounds, std::size_t reach, ProgressToken& token,
-                          int threads) {
+NeighborArrays rp_forest_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed,
+                                   std::size_t trees, std::size_t candidates, std::size_t rounds, std::size_t reach,
+                                   ProgressToken& token, int threads) {
     require(trees >= 1, "trees: 1 or more");
     const ForestSettings settings{seed, trees, candidates, rounds, reach};
     return find_neighbors(points, points.shape(0), k, [&](Points rows, NeighborTable table) {
@@ -84,22 +85,22 @@ Found rp_forest_neighbors(const Matrix<const float>& points, std::size_t k, std:
     });
 }
 
-using FoundInOrder = std::tuple<Matrix<std::int32_t>, Matrix<float>, Vector<std::int32_t>>;
+using OrderedNeighborArrays = std::tuple<Matrix<std::int32_t>, Matrix<float>, Vector<std::int32_t>>;
 
-FoundInOrder cluster_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed, std::size_t size,
-                               double recall, std::size_t probes, std::size_t reach, std::size_t asked, bool reorder,
-                               ProgressToken& token, int threads) {
-    require(asked >= 1 && asked <= points.shape(0), "asked: between 1 and the number of points");
+OrderedNeighborArrays cluster_neighbors(const Matrix<const float>& points, std::size_t k, std::uint64_t seed,
+                                        std::size_t size, double recall, std::size_t probes, std::size_t reach,
+                                        std::size_t n_queries, bool reorder, ProgressToken& token, int threads) {
+    require(n_queries >= 1 && n_queries <= points.shape(0), "n_queries: between 1 and the number of points");
     require(size >= 1, "size: 1 or more");
     require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
     require(probes >= 1, "probes: 1 or more");
     const ClusterSettings settings{seed, size, recall, probes, reach};
-    const std::size_t places = reorder ? asked : 0;
-    Numbers<std::int32_t> order = allocate_numbers<std::int32_t>(places);
-    auto found = find_neighbors(points, asked, k, [&](Points rows, NeighborTable table) {
+    const std::size_t order_size = reorder ? n_queries : 0;
+    Buffer<std::int32_t> order = allocate_buffer<std::int32_t>(order_size);
+    auto found = find_neighbors(points, n_queries, k, [&](Points rows, NeighborTable table) {
         find_cluster_neighbors(rows, settings, threads, token, table, reorder ? order.get() : nullptr);
     });
-    return {found.first, found.second, owned(std::move(order), places)};
+    return {found.first, found.second, as_vector(std::move(order), order_size)};
 }
 
 Vector<std::int32_t> cluster_order(const Matrix<const float>& points, std::size_t size, std::uint64_t seed,
@@ -108,14 +109,14 @@ Vector<std::int32_t> cluster_order(const Matrix<const float>& points, std::size_
     require_countable(points);
     require_finite(points, "points: finite");
     require(size >= 1, "size: 1 or more");
-    Numbers<std::int32_t> order = allocate_numbers<std::int32_t>(points.shape(0));
+    Buffer<std::int32_t> order = allocate_buffer<std::int32_t>(points.shape(0));
     {
-        Unlocked unlocked;
+        GilRelease released;
         token.expect(points.shape(0));
         const Clusters clusters = find_clusters(view(points), size, seed, threads, token);
         std::copy(clusters.order.begin(), clusters.order.end(), order.get());
     }
-    return owned(std::move(order), points.shape(0));
+    return as_vector(std::move(order), points.shape(0));
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ void bind_neighbors(nb::module_& module) {
     module.def("rp_forest_neighbors", &rp_forest_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a,
                "candidates"_a, "rounds"_a, "reach"_a, "token"_a, "threads"_a);
     module.def("cluster_neighbors", &cluster_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "size"_a, "recall"_a,
-               "probes"_a, "reach"_a, "asked"_a, "reorder"_a, "token"_a, "threads"_a);
+               "probes"_a, "reach"_a, "n_queries"_a, "reorder"_a, "token"_a, "threads"_a);
     module.def("cluster_order", &cluster_order, "points"_a.noconvert(), "size"_a, "seed"_a, "token"_a, "threads"_a);
 }
 

@@ -1,4 +1,4 @@
-// Rows along directions, for Python.
+// Bindings of the projection.
 #include "bindings_common.hpp"
 #include "project.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 Matrix<float> project(const Matrix<const float>& rows, const Matrix<const float>& directions, int threads) {
     require(rows.shape(1) == directions.shape(0), "rows and directions: columns of the one, rows of the other");
     auto out = new_matrix<float>(rows.shape(0), directions.shape(1));
-    Unlocked unlocked;
+    GilRelease released;
     project_rows(view(rows), view(directions), threads, view(out));
     return out;
 }

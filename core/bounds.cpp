@@ -4,8 +4,8 @@
 
 namespace pixelsne {
 
-Bounds joined(const std::vector<Bounds>& parts) {
-    Bounds whole = no_bounds();
+Bounds merged(const std::vector<Bounds>& parts) {
+    Bounds whole = empty_bounds();
     for (const Bounds& part : parts) {
         for (int axis = 0; axis < 2; ++axis) {
             whole.low[axis] = std::min(whole.low[axis], part.low[axis]);
@@ -15,17 +15,17 @@ Bounds joined(const std::vector<Bounds>& parts) {
     return whole;
 }
 
-std::vector<Bounds>& kept_bounds(std::size_t chunks) {
-    thread_local std::vector<Bounds> kept;
-    kept.resize(chunks);
-    return kept;
+std::vector<Bounds>& reused_bounds(std::size_t chunks) {
+    thread_local std::vector<Bounds> reused;
+    reused.resize(chunks);
+    return reused;
 }
 
 Bounds find_bounds(Positions positions, int threads) {
     return bounds_around(positions.rows, threads, [&](std::size_t point) { return positions.row(point); });
 }
 
-CoordinateSums added(const std::vector<CoordinateSums>& parts) {
+CoordinateSums total_of(const std::vector<CoordinateSums>& parts) {
     CoordinateSums whole{{0.0, 0.0}};
     for (const CoordinateSums& part : parts) {
         for (int axis = 0; axis < 2; ++axis) whole.axis[axis] += part.axis[axis];
@@ -43,7 +43,7 @@ CoordinateSums sum_positions(Positions positions, int threads) {
                      }
                      parts[chunk] = sums;
                  });
-    return added(parts);
+    return total_of(parts);
 }
 
 }  // namespace pixelsne

@@ -1,4 +1,4 @@
-// Where a map lies: its bounds, and sums of its coordinates, from which the center follows.
+// The bounds of a map, and the sums of its coordinates, from which its center follows.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pixelsne {
 
-// Of a loop over a map's points: what is found in a chunk is kept, and combined in the order of the chunks.
+// Chunk size of loops over a map's points. Each chunk's result is stored, and results are combined in chunk order.
 constexpr std::size_t kPositionsPerChunk = 4096;
 
 struct Bounds {
@@ -18,13 +18,13 @@ struct Bounds {
     float high[2];
 };
 
-// Around nothing: low > high.
-constexpr Bounds no_bounds() {
+// Returns the bounds of no points: low > high.
+constexpr Bounds empty_bounds() {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     return {{kInfinity, kInfinity}, {-kInfinity, -kInfinity}};
 }
 
-// NaN changes nothing.
+// Extends the bounds to a position. NaN has no effect.
 inline void widen(const float* position, Bounds& bounds) {
     for (int axis = 0; axis < 2; ++axis) {
         bounds.low[axis] = position[axis] < bounds.low[axis] ? position[axis] : bounds.low[axis];
@@ -32,33 +32,33 @@ inline void widen(const float* position, Bounds& bounds) {
     }
 }
 
-Bounds joined(const std::vector<Bounds>& parts);
+Bounds merged(const std::vector<Bounds>& parts);
 
-// Bounds of a loop's chunks. Kept by the calling thread from iteration to iteration, so that the loop allocates
-// nothing.
-std::vector<Bounds>& kept_bounds(std::size_t chunks);
+// Returns a buffer for the bounds of a loop's chunks. The calling thread keeps it from iteration to iteration, so that
+// the loop allocates no memory.
+std::vector<Bounds>& reused_bounds(std::size_t chunks);
 
-// Around position_of(place) for all places below `count`; each is asked for once.
+// Returns the bounds of position_of(index) for all indices below `count`. Calls position_of once per index.
 template <class PositionOf>
 Bounds bounds_around(std::size_t count, int threads, PositionOf&& position_of) {
-    std::vector<Bounds>& parts = kept_bounds(chunk_count(count, kPositionsPerChunk));
+    std::vector<Bounds>& parts = reused_bounds(chunk_count(count, kPositionsPerChunk));
     parallel_for(count, kPositionsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        Bounds bounds = no_bounds();
-        for (std::size_t place = begin; place < end; ++place) widen(position_of(place), bounds);
+        Bounds bounds = empty_bounds();
+        for (std::size_t index = begin; index < end; ++index) widen(position_of(index), bounds);
         parts[chunk] = bounds;
     });
-    return joined(parts);
+    return merged(parts);
 }
 
-// Smallest and largest coordinates, NaN left aside; low > high where there are none.
+// Returns the smallest and largest coordinates, ignoring NaN; low > high if there are none.
 Bounds find_bounds(Positions positions, int threads);
 
-// Sums of all coordinates, along each axis.
+// Sums of all coordinates along each axis.
 struct CoordinateSums {
     double axis[2];
 };
 
-CoordinateSums added(const std::vector<CoordinateSums>& parts);
+CoordinateSums total_of(const std::vector<CoordinateSums>& parts);
 
 CoordinateSums sum_positions(Positions positions, int threads);
 

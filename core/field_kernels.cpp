@@ -1,4 +1,4 @@
-// See field_kernels.hpp. Compiled once per instruction set with PIXELSNE_ISA set to its name.
+// See field_kernels.hpp. Compiled once per instruction set, with PIXELSNE_ISA set to its name.
 #include "field_kernels.hpp"
 
 #if defined(__AVX2__)
@@ -15,33 +15,33 @@ namespace {
 
 alignas(32) constexpr SplinePolynomials kSpline = spline_polynomials();
 
-inline Eight polynomial(const float (&coefficients)[kTaps][8], std::size_t degree, float t) {
-    Eight value = load(coefficients[degree]);
+inline Floats8 polynomial(const float (&coefficients)[kTaps][8], std::size_t degree, float t) {
+    Floats8 value = load(coefficients[degree]);
     for (std::size_t power = degree; power-- > 0;) value = value * t + load(coefficients[power]);
     return value;
 }
 
-// Where a point touches the lattice along one axis.
+// The nodes that a point touches along one axis.
 struct Footprint {
     std::size_t first;
     float t;
 
-    explicit Footprint(float place) {
-        const auto node = static_cast<std::int32_t>(place);  // places are positive
+    explicit Footprint(float coordinate) {
+        const auto node = static_cast<std::int32_t>(coordinate);  // coordinates are positive
         first = static_cast<std::size_t>(node) - kTapsBelow;
-        t = place - static_cast<float>(node);
+        t = coordinate - static_cast<float>(node);
     }
 
-    Eight weights() const { return polynomial(kSpline.weight, kTaps - 1, t); }
-    Eight slopes() const { return polynomial(kSpline.slope, kTaps - 2, t); }
+    Floats8 weights() const { return polynomial(kSpline.weight, kTaps - 1, t); }
+    Floats8 slopes() const { return polynomial(kSpline.slope, kTaps - 2, t); }
 };
 
 void deposit(const LatticePoint* points, std::size_t count, std::size_t first_row, std::size_t stride, float* rows) {
     for (const LatticePoint* point = points; point != points + count; ++point) {
         const Footprint across(point->x);
         const Footprint down(point->y);
-        const Eight weights_x = across.weights();
-        const Eight weights_y = down.weights();
+        const Floats8 weights_x = across.weights();
+        const Floats8 weights_y = down.weights();
         float* target = rows + (down.first - first_row) * stride + across.first;
         for (std::size_t tap = 0; tap < kTaps; ++tap, target += stride) {
             store(target, load(target) + weights_x * weights_y[tap]);
@@ -55,17 +55,17 @@ double read(const LatticePoint* points, std::size_t count, const float* lattice,
     for (const LatticePoint* point = points; point != points + count; ++point) {
         const Footprint across(point->x);
         const Footprint down(point->y);
-        const Eight weights_y = down.weights();
-        const Eight slopes_y = down.slopes();
+        const Floats8 weights_y = down.weights();
+        const Floats8 slopes_y = down.slopes();
         const float* source = lattice + down.first * stride + across.first;
-        Eight value = {};
-        Eight value_by_y = {};
+        Floats8 value = {};
+        Floats8 value_by_y = {};
         for (std::size_t tap = 0; tap < kTaps; ++tap, source += stride) {
-            const Eight nodes = load(source);
+            const Floats8 nodes = load(source);
             value += nodes * weights_y[tap];
             value_by_y += nodes * slopes_y[tap];
         }
-        const Eight weights_x = across.weights();
+        const Floats8 weights_x = across.weights();
         total += static_cast<double>(sum(value * weights_x));
         push[2 * std::size_t{point->index}] = slope * sum(value * across.slopes());
         push[2 * std::size_t{point->index} + 1] = slope * sum(value_by_y * weights_x);

@@ -1,4 +1,4 @@
-// Positions on their way between processes: 16 bits a coordinate, relative to those that travel together.
+// Encodes positions that are sent between processes: 16 bits per coordinate, relative to the bounds of one message.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace pixelsne {
 
-// coordinate = low + step * number
+// coordinate = low + step * code
 struct Coding {
     double low[2];
     double step[2];
 };
 
-// The chosen points, each a row of `positions`, as numbers (count, 2) between 0 and 65,535.
-Coding encode_positions(Positions positions, const std::int32_t* chosen, std::size_t count, int threads,
-                        std::uint16_t* numbers);
+// Encodes the given rows of `positions` as codes (count, 2) between 0 and 65,535.
+Coding encode_positions(Positions positions, const std::int32_t* rows, std::size_t count, int threads,
+                        std::uint16_t* codes);
 
-// The other way round: of `numbers`, the chosen rows, minus the center; to (count, 2).
-void decode_positions(const Coding& coding, const std::uint16_t* numbers, const std::int32_t* chosen, std::size_t count,
-                      const double (&center)[2], int threads, float* to);
+// Decodes the given rows of `codes`, subtracts the center, and writes them to out (count, 2).
+void decode_positions(const Coding& coding, const std::uint16_t* codes, const std::int32_t* rows, std::size_t count,
+                      const double (&center)[2], int threads, float* out);
 
-// positions - center, in double precision before it is rounded.
-void center_positions(Positions positions, const double (&center)[2], int threads, float* to);
+// Computes positions - center in double precision and rounds the result.
+void center_positions(Positions positions, const double (&center)[2], int threads, float* out);
 
 }  // namespace pixelsne

@@ -1,4 +1,4 @@
-// Chooses the kernel table once, at first use.
+// Chooses the table of kernels once, on first use.
 #include "kernels.hpp"
 
 #include <cstdlib>
@@ -32,14 +32,14 @@ bool processor_has_avx512() {
 
 const Kernels& choose() {
     const char* variable = std::getenv("PIXELSNE_SIMD");
-    const std::string wanted = variable == nullptr ? "" : variable;
-    if (wanted == "baseline") return baseline::table;
+    const std::string requested = variable == nullptr ? "" : variable;
+    if (requested == "baseline") return baseline::table;
 #ifdef PIXELSNE_WITH_X86_VECTORS
-    if ((wanted.empty() || wanted == "avx512") && processor_has_avx512()) return avx512::table;
-    if ((wanted.empty() || wanted == "avx2") && processor_has_avx2()) return avx2::table;
+    if ((requested.empty() || requested == "avx512") && processor_has_avx512()) return avx512::table;
+    if ((requested.empty() || requested == "avx2") && processor_has_avx2()) return avx2::table;
 #endif
-    if (wanted.empty()) return baseline::table;
-    throw std::invalid_argument("PIXELSNE_SIMD=" + wanted +
+    if (requested.empty()) return baseline::table;
+    throw std::invalid_argument("PIXELSNE_SIMD=" + requested +
                                 ": not an instruction set of this processor and build; use baseline, avx2 or "
                                 "avx512, or leave it unset");
 }

@@ -1,5 +1,5 @@
-// See kernels.hpp. Compiled once per instruction set with PIXELSNE_ISA set to its name.
-// What differs between lanes never mixes before a loop has ended, so sums have a fixed order.
+// See kernels.hpp. Compiled once per instruction set, with PIXELSNE_ISA set to its name. Lanes are combined only after
+// a loop has ended, so sums have a fixed order.
 #include "kernels.hpp"
 
 #include <math.h>
@@ -107,8 +107,8 @@ void gaussian_weights(const float* gaps, std::size_t k, float precision, float* 
     Floats second = {};
     for (std::size_t rank = 0; rank < k; rank += kLanes) {
         const Floats gap = load(gaps + rank);
-        const Integers left = lane_numbers() + static_cast<std::int32_t>(rank) < static_cast<std::int32_t>(k);
-        const Floats weight = where(left, exponential(-precision * gap));
+        const Integers valid = lane_numbers() + static_cast<std::int32_t>(rank) < static_cast<std::int32_t>(k);
+        const Floats weight = where(valid, exponential(-precision * gap));
         store(weights + rank, weight);
         total += weight;
         first += weight * gap;
@@ -119,20 +119,20 @@ void gaussian_weights(const float* gaps, std::size_t k, float precision, float* 
     sums[2] = sum(second);
 }
 
-void distances_to_rows(const float* query, const float* rows, std::size_t dimensions, const std::uint32_t* places,
+void distances_to_rows(const float* query, const float* rows, std::size_t dimensions, const std::uint32_t* indices,
                        std::size_t count, float* out) {
-    constexpr std::size_t kAhead = 8;  // rows asked for before they are needed
-    for (std::size_t place = 0; place < count; ++place) {
-        if (place + kAhead < count) {
-            const float* later = rows + places[place + kAhead] * dimensions;
+    constexpr std::size_t kAhead = 8;  // number of rows between prefetch and use
+    for (std::size_t index = 0; index < count; ++index) {
+        if (index + kAhead < count) {
+            const float* later = rows + indices[index + kAhead] * dimensions;
             for (std::size_t axis = 0; axis < dimensions; axis += 16) __builtin_prefetch(later + axis);
         }
-        out[place] = squared_distance(query, rows + places[place] * dimensions, dimensions);
+        out[index] = squared_distance(query, rows + indices[index] * dimensions, dimensions);
     }
 }
 
-// Hands a row's edges to visit(values, dx, dy), kLanes at a time; the rest is filled up with edges of
-// value 0 to the point itself.
+// Calls visit(values, dx, dy) with kLanes edges of a row at a time. Fills the last call up with edges of value 0 to the
+// point itself.
 template <class Visit>
 inline void visit_row(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
                       const float* positions, std::size_t row, Visit&& visit) {
@@ -147,13 +147,13 @@ inline void visit_row(const std::int64_t* offsets, const std::int32_t* columns, 
         visit(load(values + edge), x - other_x, y - other_y);
     }
     if (edge == last) return;
-    const int left = static_cast<int>(last - edge);
-    std::int32_t rest[kLanes];
+    const int remaining = static_cast<int>(last - edge);
+    std::int32_t padded_columns[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
-        rest[lane] = lane < left ? columns[edge + lane] : static_cast<std::int32_t>(row);
+        padded_columns[lane] = lane < remaining ? columns[edge + lane] : static_cast<std::int32_t>(row);
     }
-    gather_positions(positions, rest, other_x, other_y);
-    visit(load_first(values + edge, left), x - other_x, y - other_y);
+    gather_positions(positions, padded_columns, other_x, other_y);
+    visit(load_first(values + edge, remaining), x - other_x, y - other_y);
 }
 
 void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values, const float* positions,
@@ -184,7 +184,7 @@ double log_distances(const std::int64_t* offsets, const std::int32_t* columns, c
     return total;
 }
 
-// Floats are added up over so many vectors before they go into a double.
+// The number of vectors that are added in float before their sum is added to a double.
 constexpr std::size_t kVectorsAtOnce = 16;
 
 double entropy(const float* values, std::size_t count, double* mass) {
@@ -193,10 +193,10 @@ double entropy(const float* values, std::size_t count, double* mass) {
     for (std::size_t first = 0; first < count; first += kVectorsAtOnce * kLanes) {
         Floats logarithms = {};
         const std::size_t last = count < first + kVectorsAtOnce * kLanes ? count : first + kVectorsAtOnce * kLanes;
-        for (std::size_t place = first; place < last; place += kLanes) {
-            const Floats value = place + kLanes <= last ? load(values + place)
-                                                        : load_first(values + place, static_cast<int>(last - place));
-            logarithms += value * logarithm(value);  // of 0, some finite number
+        for (std::size_t index = first; index < last; index += kLanes) {
+            const Floats value = index + kLanes <= last ? load(values + index)
+                                                        : load_first(values + index, static_cast<int>(last - index));
+            logarithms += value * logarithm(value);  // the logarithm of 0 is finite
             *mass += sum(value);
         }
         total += sum(logarithms);
@@ -204,7 +204,7 @@ double entropy(const float* values, std::size_t count, double* mass) {
     return total;
 }
 
-// kLanes points that are neighbors in the order of the arrays; a short group is filled up with point 0.
+// kLanes consecutive points. A short group is filled up with point 0.
 struct Group {
     Floats x, y;
     Integers self;
@@ -221,8 +221,8 @@ struct Group {
     }
 };
 
-// Points in the lanes, all others one after the other; after every tile the lanes' float sums go
-// into doubles, so that a sum over a million terms loses nothing.
+// Keeps a group of points in the lanes and loops over all other points. After every tile the lanes' float sums are
+// added to doubles, so that a sum over a million terms loses no precision.
 double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::size_t begin, std::size_t end,
                        float* push) {
     constexpr std::size_t kTile = 256;
@@ -240,10 +240,10 @@ double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::siz
             for (std::size_t other = tile; other < tile_end; ++other) {
                 const Floats dx = group.x - xs[other];
                 const Floats dy = group.y - ys[other];
-                const Integers others = group.self != static_cast<std::int32_t>(other);
-                const Floats closeness = where(others, 1.0f / (1.0f + dx * dx + dy * dy));
-                const Floats squared = closeness * closeness;
-                sum_z += closeness;
+                const Integers is_other = group.self != static_cast<std::int32_t>(other);
+                const Floats kernel = where(is_other, 1.0f / (1.0f + dx * dx + dy * dy));
+                const Floats squared = kernel * kernel;
+                sum_z += kernel;
                 sum_x += squared * dx;
                 sum_y += squared * dy;
             }
@@ -263,10 +263,10 @@ double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::siz
     return normalizer;
 }
 
-// Neighbors in Morton order walk the tree together, one to a lane, two vectors of them at a time: one
-// hides the other's waiting. Each lane decides for itself: once it has used a cell it sleeps until the
-// walk has left that cell (`resume`). The walk enters a cell's children when any lane that is awake
-// cannot use the cell.
+// Points that are consecutive in Morton order traverse the tree together, one per lane, in two vectors at a time, so
+// that the latency of one hides behind the other. Each lane decides for itself. A lane that has used a cell is inactive
+// until the traversal has left that cell (`resume`). The traversal enters a cell's children if any active lane cannot
+// use the cell.
 struct Walkers {
     Group group;
     Integers resume = {};
@@ -279,22 +279,22 @@ struct Walkers {
         for (int lane = group.filled; lane < kLanes; ++lane) resume[lane] = never;
     }
 
-    // Returns the lanes that must go on to the cell's children.
-    Integers visit(const TreeCell& cell, std::int32_t place) {
+    // Returns the lanes that must continue with the cell's children.
+    Integers visit(const TreeCell& cell, std::int32_t cell_index) {
         const Floats dx = group.x - cell.x;
         const Floats dy = group.y - cell.y;
         const Floats squared = dx * dx + dy * dy;
-        const Integers awake = resume <= place;
+        const Integers active = resume <= cell_index;
         const Integers outside = (group.self < cell.begin) | (group.self >= cell.end);
-        const Integers used = awake & outside & (squared > cell.reach);
-        const Floats closeness = where(used, 1.0f / (1.0f + squared));
-        const Floats weight = cell.count * closeness;
-        const Floats squared_weight = weight * closeness;
+        const Integers used = active & outside & (squared > cell.squared_opening_radius);
+        const Floats kernel = where(used, 1.0f / (1.0f + squared));
+        const Floats weight = cell.count * kernel;
+        const Floats squared_weight = weight * kernel;
         sum_z += weight;
         sum_x += squared_weight * dx;
         sum_y += squared_weight * dy;
         resume = used ? Integers{} + cell.skip : resume;
-        return awake & ~used;
+        return active & ~used;
     }
 
     double write(float* push) const {
@@ -316,10 +316,10 @@ double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float
         const std::size_t second = first + kLanes < end ? first + kLanes : end;
         Walkers left(xs, ys, first, end, never);
         Walkers right(xs, ys, second, end, never);
-        for (std::int32_t place = 0; place < never;) {
-            const TreeCell& cell = cells[place];
-            const Integers opened = left.visit(cell, place) | right.visit(cell, place);
-            place = any(opened) ? place + 1 : cell.skip;
+        for (std::int32_t cell_index = 0; cell_index < never;) {
+            const TreeCell& cell = cells[cell_index];
+            const Integers opened = left.visit(cell, cell_index) | right.visit(cell, cell_index);
+            cell_index = any(opened) ? cell_index + 1 : cell.skip;
         }
         normalizer += left.write(push + 2 * first);
         normalizer += right.write(push + 2 * second);
@@ -327,7 +327,7 @@ double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float
     return normalizer;
 }
 
-// The delta-bar-delta rule of t-SNE: a coordinate that keeps its direction gains speed.
+// The delta-bar-delta rule of t-SNE: the gain grows while a coordinate keeps its direction.
 inline float gain_after(float gain, float gradient, float velocity) {
     const bool uphill = (gradient > 0.0f && velocity > 0.0f) || (gradient < 0.0f && velocity < 0.0f);
     const float changed = uphill ? gain * 0.8f : gain + 0.2f;
@@ -342,18 +342,19 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
     for (std::size_t point = begin; point < end; ++point) {
         float move[2];
         for (int axis = 0; axis < 2; ++axis) {
-            const std::size_t place = 2 * point + static_cast<std::size_t>(axis);
-            const float gradient =
-                4.0f * (settings.exaggeration * attraction[place] - push[place] * settings.inverse_normalizer);
-            gains[place] = gain_after(gains[place], gradient, velocity[place]);
-            move[axis] = settings.momentum * velocity[place] - settings.learning_rate * gains[place] * gradient;
+            const std::size_t coordinate = 2 * point + static_cast<std::size_t>(axis);
+            const float gradient = 4.0f * (settings.exaggeration * attraction[coordinate] -
+                                           push[coordinate] * settings.inverse_normalizer);
+            gains[coordinate] = gain_after(gains[coordinate], gradient, velocity[coordinate]);
+            move[axis] =
+                settings.momentum * velocity[coordinate] - settings.learning_rate * gains[coordinate] * gradient;
         }
         const double length = sqrt(static_cast<double>(move[0]) * move[0] + static_cast<double>(move[1]) * move[1]);
         const float scale = length > limit ? static_cast<float>(limit / length) : 1.0f;
         for (int axis = 0; axis < 2; ++axis) {
-            const std::size_t place = 2 * point + static_cast<std::size_t>(axis);
-            velocity[place] = scale * move[axis];
-            positions[place] += velocity[place];
+            const std::size_t coordinate = 2 * point + static_cast<std::size_t>(axis);
+            velocity[coordinate] = scale * move[axis];
+            positions[coordinate] += velocity[coordinate];
         }
         sum_x += positions[2 * point];
         sum_y += positions[2 * point + 1];

@@ -1,9 +1,9 @@
-// Vectors of floats and integers as wide as the instruction set a kernel file is compiled for.
+// Vectors of floats and integers as wide as those of the instruction set that a kernel file is compiled for.
 //
-// These are the vector types GCC and Clang offer on every processor: arithmetic and comparisons are
-// written as for plain numbers, `mask ? a : b` selects lane by lane, and where a processor has no such
-// registers the compiler splits the work. Only kernels.cpp includes this file, inside the namespace of
-// its instruction set, so that nothing here is shared between sets.
+// These are the vector types that GCC and Clang offer on every processor. Arithmetic and comparisons are written as for
+// plain numbers, and `mask ? a : b` selects lane by lane. Where a processor has no such registers, the compiler splits
+// the work. Only kernels.cpp includes this file, inside the namespace of its instruction set, so that instruction sets
+// share no code.
 
 #if defined(__AVX512F__)
 constexpr int kLanes = 16;
@@ -12,7 +12,7 @@ constexpr int kLanes = 8;
 #endif
 
 typedef float Floats __attribute__((vector_size(4 * kLanes)));
-typedef std::int32_t Integers __attribute__((vector_size(4 * kLanes)));  // also masks: 0 or -1 a lane
+typedef std::int32_t Integers __attribute__((vector_size(4 * kLanes)));  // also masks: 0 or -1 per lane
 
 inline Floats load(const float* source) {
     Floats values;
@@ -20,7 +20,7 @@ inline Floats load(const float* source) {
     return values;
 }
 
-// The first of them, and 0 in the other lanes.
+// Loads the first `count` values and sets the other lanes to 0.
 inline Floats load_first(const float* source, int count) {
 #if defined(__AVX512F__)
     return (Floats)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), source);
@@ -33,7 +33,7 @@ inline Floats load_first(const float* source, int count) {
 
 inline void store(float* target, Floats values) { __builtin_memcpy(target, &values, sizeof(values)); }
 
-// The values where the mask is set, 0 elsewhere.
+// Returns the values where the mask is set, 0 elsewhere.
 inline Floats where(Integers mask, Floats values) {
     Integers bits;
     __builtin_memcpy(&bits, &values, sizeof(bits));
@@ -54,14 +54,14 @@ inline bool any(Integers mask) {
 #endif
 }
 
-// 0, 1, 2, ...
+// Returns 0, 1, 2, ...
 inline Integers lane_numbers() {
     Integers numbers;
     for (int lane = 0; lane < kLanes; ++lane) numbers[lane] = lane;
     return numbers;
 }
 
-// Bit l: whether lane l of the mask is set.
+// Returns an integer whose bit l is set if lane l of the mask is.
 inline std::uint32_t lane_bits(Integers mask) {
 #if defined(__AVX512F__)
     return static_cast<std::uint32_t>(_mm512_movepi32_mask((__m512i)mask));
@@ -74,8 +74,7 @@ inline std::uint32_t lane_bits(Integers mask) {
 #endif
 }
 
-// The sum of the lanes by halves, which takes a few shuffles where adding them in order takes one wait
-// per lane.
+// Adds the lanes by halves. This takes a few shuffles, while adding them in order would wait for each addition.
 inline float pairwise_sum(Floats values) {
     typedef float Quarter __attribute__((vector_size(16)));
     Quarter parts[kLanes / 4];
@@ -85,16 +84,16 @@ inline float pairwise_sum(Floats values) {
     return (total[0] + total[2]) + (total[1] + total[3]);
 }
 
-// Lanes added in order, in double.
+// Adds the lanes in order, in double precision.
 inline double sum(Floats values) {
     double total = 0.0;
     for (int lane = 0; lane < kLanes; ++lane) total += values[lane];
     return total;
 }
 
-// Natural logarithm of normal numbers above 0, to about 2e-7 of it: the exponent, and for the mantissa, brought near 1,
-// the series in t = (m - 1) / (m + 1). Of 0 and of numbers too small to be normal, something finite between -88.1 and
-// -87.3: times the number it vanishes, as p log p should.
+// Natural logarithm of normal numbers above 0, with a relative error of about 2e-7. Adds the exponent and, for the
+// mantissa scaled to about 1, the series in t = (m - 1) / (m + 1). For 0 and subnormal numbers, the result is finite,
+// between -88.1 and -87.3, so its product with the number vanishes, as p log p should.
 inline Floats logarithm(Floats values) {
     Integers bits;
     __builtin_memcpy(&bits, &values, sizeof(bits));
@@ -111,10 +110,11 @@ inline Floats logarithm(Floats values) {
     return __builtin_convertvector(exponent, Floats) * 0.693147181f + 2.0f * t * series;
 }
 
-// e to the power of numbers <= 0, to about 2e-7; 0 where that is below 1e-37. The power is split into a whole
-// number of doublings, which goes into the exponent, and a rest within half of one, for which a series does.
+// Exponential of numbers <= 0, with a relative error of about 2e-7; 0 where the result is below 1e-37. Splits the power
+// into an integer number of doublings, which becomes the exponent, and a rest of at most half a doubling, which a
+// series evaluates.
 inline Floats exponential(Floats powers) {
-    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: what is added to it loses its fraction
+    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it removes the fraction
     const Floats doublings = powers * 1.44269504f;
     const Integers tiny = doublings < -123.0f;
     const Floats bounded = tiny ? Floats{} : doublings;
@@ -129,8 +129,8 @@ inline Floats exponential(Floats powers) {
     return where(~tiny, series * scale);
 }
 
-// x and y of the positions (n, 2) that columns name, one to a lane. Each position is one 8-byte load: the processors'
-// own gathers fetch x and y apart, and are slow on many of them.
+// Loads x and y of the positions (n, 2) at the given columns, one per lane. Each position is one 8-byte load. The
+// gather instructions of processors load x and y separately and are slow on many of them.
 inline void gather_positions(const float* positions, const std::int32_t* columns, Floats& x, Floats& y) {
 #if defined(__AVX2__)
     const auto pair = [&](int lane) {
@@ -140,7 +140,7 @@ inline void gather_positions(const float* positions, const std::int32_t* columns
     };
 #endif
 #if defined(__AVX512F__)
-    // The shuffle that parts x from y works on quarters of a register, hence the order of the columns.
+    // The shuffle that separates x from y works on quarters of a register, which determines the order of the columns.
     const __m512 first =
         _mm512_castpd_ps(_mm512_setr_pd(pair(0), pair(1), pair(4), pair(5), pair(8), pair(9), pair(12), pair(13)));
     const __m512 second =

@@ -1,5 +1,6 @@
-// Memory for arrays, on a cache line; large ones in large pages where the system offers them. Reading a
-// gigabyte in small pages spends much of its time on finding them, and filling it on being given them.
+// Memory for arrays, aligned to cache lines. Large arrays lie in large pages where the system offers them. With small
+// pages, much of the time for reading a gigabyte goes into address translation, and much of the time for filling it
+// into page faults.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ inline void* allocate_memory(std::size_t bytes) {
     if (posix_memalign(&memory, alignment, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
 #endif
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (alignment == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; refusal does no harm
+    if (alignment == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: failure does no harm
 #endif
     return memory;
 }
@@ -41,7 +42,8 @@ inline void free_memory(void* memory) noexcept {
 #endif
 }
 
-// What is freed in pieces stays with the process until it is released, which pays off from megabytes on.
+// Returns freed memory to the system. Memory freed in small pieces otherwise stays with the process. Pays off from
+// megabytes on.
 inline void release_free_memory() {
 #if defined(__GLIBC__)
     malloc_trim(0);
@@ -52,14 +54,14 @@ struct FreeMemory {
     void operator()(void* memory) const noexcept { free_memory(memory); }
 };
 
-// Uninitialized numbers.
+// An array without initialization.
 template <class Number>
-using Numbers = std::unique_ptr<Number[], FreeMemory>;
+using Buffer = std::unique_ptr<Number[], FreeMemory>;
 
 template <class Number>
-Numbers<Number> allocate_numbers(std::size_t count) {
+Buffer<Number> allocate_buffer(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(Number)) throw std::bad_alloc();
-    return Numbers<Number>(static_cast<Number*>(allocate_memory(count * sizeof(Number))));
+    return Buffer<Number>(static_cast<Number*>(allocate_memory(count * sizeof(Number))));
 }
 
 }  // namespace pixelsne

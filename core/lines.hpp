@@ -1,22 +1,22 @@
-// Vectors of eight floats and lines of eight complex numbers. Only field_kernels.cpp includes this file,
-// inside the namespace of its instruction set.
+// Vectors of eight floats and lines of eight complex numbers. Only field_kernels.cpp includes this file, inside the
+// namespace of its instruction set.
 
-typedef float Eight __attribute__((vector_size(32)));
+typedef float Floats8 __attribute__((vector_size(32)));
 
-inline Eight load(const float* source) {
-    Eight values;
+inline Floats8 load(const float* source) {
+    Floats8 values;
     __builtin_memcpy(&values, source, sizeof(values));
     return values;
 }
 
-inline void store(float* target, Eight values) { __builtin_memcpy(target, &values, sizeof(values)); }
+inline void store(float* target, Floats8 values) { __builtin_memcpy(target, &values, sizeof(values)); }
 
-inline float sum(Eight values) {
+inline float sum(Floats8 values) {
     return ((values[0] + values[4]) + (values[2] + values[6])) + ((values[1] + values[5]) + (values[3] + values[7]));
 }
 
 struct Line {
-    Eight real, imaginary;
+    Floats8 real, imaginary;
 };
 
 inline Line operator+(Line left, Line right) { return {left.real + right.real, left.imaginary + right.imaginary}; }
@@ -30,18 +30,18 @@ inline void store_line(float* target, Line line) {
     store(target + kLineLanes, line.imaginary);
 }
 
-// Times -i.
-inline Line turned(Line line) { return {line.imaginary, -line.real}; }
+// Multiplies by -i.
+inline Line times_minus_i(Line line) { return {line.imaginary, -line.real}; }
 
-// Times cosine - i sine.
+// Multiplies by cosine - i sine.
 inline Line rotated(Line line, const float* twiddle) {
     const float cosine = twiddle[0];
     const float sine = twiddle[1];
     return {line.real * cosine + line.imaginary * sine, line.imaginary * cosine - line.real * sine};
 }
 
-// Rows become columns.
-inline void transpose(Eight (&rows)[8]) {
+// Transposes an 8 x 8 matrix.
+inline void transpose(Floats8 (&rows)[8]) {
 #if defined(__AVX2__)
     __m256 pairs[8];
     __m256 fours[8];
@@ -56,15 +56,15 @@ inline void transpose(Eight (&rows)[8]) {
         fours[half + 3] = _mm256_shuffle_ps(pairs[half + 1], pairs[half + 3], _MM_SHUFFLE(3, 2, 3, 2));
     }
     for (int row = 0; row < 4; ++row) {
-        rows[row] = (Eight)_mm256_permute2f128_ps(fours[row], fours[row + 4], 0x20);
-        rows[row + 4] = (Eight)_mm256_permute2f128_ps(fours[row], fours[row + 4], 0x31);
+        rows[row] = (Floats8)_mm256_permute2f128_ps(fours[row], fours[row + 4], 0x20);
+        rows[row + 4] = (Floats8)_mm256_permute2f128_ps(fours[row], fours[row + 4], 0x31);
     }
 #else
     for (int row = 0; row < 8; ++row) {
         for (int column = 0; column < row; ++column) {
-            const float kept = rows[row][column];
+            const float previous = rows[row][column];
             rows[row][column] = rows[column][row];
-            rows[column][row] = kept;
+            rows[column][row] = previous;
         }
     }
 #endif

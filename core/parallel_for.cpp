@@ -17,23 +17,22 @@
 namespace pixelsne {
 namespace {
 
-// One run_chunks call. It lives on the caller's stack, so no helper may touch it once the caller
-// has seen helpers_inside == 0 with the job off the list.
+// One run_chunks call. It lives on the caller's stack. No helper may touch it after the caller has removed it from the
+// list and seen helpers_inside == 0.
 struct Job {
     const ChunkBody body;
     const std::size_t chunks;
-    const int helpers_wanted;
+    const int max_helpers;
     int helpers_joined = 0;              // guarded by the pool's mutex
     std::atomic<int> helpers_inside{0};  // changed under the pool's mutex
     std::atomic<std::size_t> next{0};
     std::exception_ptr error;  // guarded by the pool's mutex
 
-    Job(ChunkBody body, std::size_t chunks, int helpers_wanted)
-        : body(body), chunks(chunks), helpers_wanted(helpers_wanted) {}
+    Job(ChunkBody body, std::size_t chunks, int max_helpers) : body(body), chunks(chunks), max_helpers(max_helpers) {}
 };
 
-// The passes of an iteration follow each other within microseconds, less than it takes to fall asleep and be
-// woken: for a moment, waiting is done awake.
+// Spins for a moment before a thread sleeps. The passes of an iteration follow each other within microseconds, which is
+// less than falling asleep and waking up take.
 template <class Condition>
 void spin_while(Condition&& condition) {
     constexpr int kSpins = 2000;
@@ -49,11 +48,11 @@ public:
     void run(Job& job) {
         {
             std::lock_guard<std::mutex> lock(mutex_);
-            while (static_cast<int>(workers_.size()) < job.helpers_wanted) {
+            while (static_cast<int>(workers_.size()) < job.max_helpers) {
                 try {
                     workers_.emplace_back([this] { serve(); });
                 } catch (const std::system_error&) {
-                    break;  // the system has no more threads; fewer helpers do, too
+                    break;  // the system has no more threads; continue with fewer helpers
                 }
             }
             jobs_.push_back(&job);
@@ -64,7 +63,7 @@ public:
         spin_while([&] { return job.helpers_inside.load() != 0; });
         std::unique_lock<std::mutex> lock(mutex_);
         jobs_.remove(&job);
-        left_.wait(lock, [&] { return job.helpers_inside.load() == 0; });
+        finished_.wait(lock, [&] { return job.helpers_inside.load() == 0; });
         if (job.error) std::rethrow_exception(job.error);
     }
 
@@ -83,7 +82,7 @@ private:
 
     Job* open_job() {
         for (Job* job : jobs_) {
-            if (job->helpers_joined < job->helpers_wanted && job->next.load() < job->chunks) return job;
+            if (job->helpers_joined < job->max_helpers && job->next.load() < job->chunks) return job;
         }
         return nullptr;
     }
@@ -104,20 +103,20 @@ private:
             lock.unlock();
             work_on(*job);
             lock.lock();
-            if (--job->helpers_inside == 0) left_.notify_all();
+            if (--job->helpers_inside == 0) finished_.notify_all();
         }
     }
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::condition_variable left_;
+    std::condition_variable finished_;
     std::list<Job*> jobs_;
-    std::atomic<std::uint64_t> posted_{0};  // jobs so far
+    std::atomic<std::uint64_t> posted_{0};  // number of jobs so far
     std::vector<std::thread> workers_;
 };
 
-// The pool is never destroyed: its threads sleep until the process ends. A forked child has none of
-// its parent's threads, and may have inherited a locked mutex: it forgets the pool and makes its own.
+// The pool is never destroyed: its threads sleep until the process ends. A forked child has none of its parent's
+// threads and may have inherited a locked mutex, so it abandons the pool and creates its own.
 std::atomic<ThreadPool*> current_pool{nullptr};
 
 #ifndef _WIN32
@@ -127,11 +126,11 @@ std::atomic<ThreadPool*> current_pool{nullptr};
 ThreadPool& thread_pool() {
     ThreadPool* pool = current_pool.load();
     if (pool == nullptr) {
-        auto* fresh = new ThreadPool;
-        if (current_pool.compare_exchange_strong(pool, fresh)) {
-            pool = fresh;
+        auto* created = new ThreadPool;
+        if (current_pool.compare_exchange_strong(pool, created)) {
+            pool = created;
         } else {
-            delete fresh;  // another thread was faster; this one is unused
+            delete created;  // another thread was faster; this pool is unused
         }
     }
     return *pool;

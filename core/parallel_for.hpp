@@ -1,8 +1,8 @@
-// The only threading code of the core.
+// All threading code of the core.
 //
-// Work is cut into fixed chunks that depend on the amount of work alone, never on the number of
-// threads; threads only decide who runs which chunk. A caller that keeps one result per chunk and
-// combines them in chunk order therefore gets the same bits at any thread count.
+// Work is divided into fixed chunks that depend only on the amount of work, never on the number of threads. Threads
+// only decide who runs which chunk. So a caller that stores one result per chunk and combines them in chunk order gets
+// the same bits with any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace pixelsne {
 
-// Refers to a callable with body(chunk) for as long as a call lasts; unlike std::function it owns nothing and
-// allocates nothing.
+// Refers to a callable body(chunk) for the duration of a call. Unlike std::function, it owns no object and allocates no
+// memory.
 class ChunkBody {
 public:
     template <class Body, class = std::enable_if_t<!std::is_same_v<std::decay_t<Body>, ChunkBody>>>
@@ -28,8 +28,8 @@ private:
     void (*call_)(const void*, std::size_t);
 };
 
-// Runs body(chunk) for every chunk in [0, chunks), on at most `threads` threads, the caller's
-// included. The first exception thrown by a body is thrown again here, after all threads left.
+// Runs body(chunk) for every chunk in [0, chunks) on at most `threads` threads, including the caller's. After all
+// threads have finished, it rethrows the first exception that a body threw.
 void run_chunks(std::size_t chunks, int threads, ChunkBody body);
 
 inline std::size_t chunk_count(std::size_t count, std::size_t chunk_size) {

@@ -1,4 +1,4 @@
-// What a long call shares with Python while it runs: how far it is, and whether to give up.
+// Shared by a long call and Python while the call runs: the progress, and a request to cancel.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ public:
     // Announces more work, in units of the caller's choice.
     void expect(std::uint64_t units) { expected_.fetch_add(units); }
 
-    // Reports finished work; throws Cancelled after cancel().
+    // Reports finished work. Throws Cancelled after cancel().
     void advance(std::uint64_t units) {
         if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
         done_.fetch_add(units, std::memory_order_relaxed);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kTilesPerChunk = 64;
 
-// Sixteen directions as a panel of kernels().products: its first row, which is added, is zero.
+// Packs sixteen directions at a time into a panel of kernels().products. The first row of a panel, which the kernel
+// adds, is zero.
 AlignedVector<float> pack_directions(ArrayView<const float> directions) {
     const std::size_t floats = (1 + directions.rows) * kPanelPoints;
     AlignedVector<float> packed(chunk_count(directions.columns, kPanelPoints) * floats);
@@ -35,14 +36,14 @@ void project_rows(ArrayView<const float> rows, ArrayView<const float> directions
     std::fill_n(bounds, kTileQueries, -std::numeric_limits<float>::infinity());
     parallel_for(
         rows.rows, kTilesPerChunk * kTileQueries, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
-            AlignedVector<float> last(kTileQueries * rows.columns);
+            AlignedVector<float> padded(kTileQueries * rows.columns);
             for (std::size_t first = begin; first < end; first += kTileQueries) {
                 const std::size_t filled = std::min(kTileQueries, end - first);
                 const float* queries = rows.row(first);
                 if (filled < kTileQueries) {  // the kernel reads a whole tile
-                    std::fill(last.begin(), last.end(), 0.0f);
-                    std::copy_n(queries, filled * rows.columns, last.begin());
-                    queries = last.data();
+                    std::fill(padded.begin(), padded.end(), 0.0f);
+                    std::copy_n(queries, filled * rows.columns, padded.begin());
+                    queries = padded.data();
                 }
                 for (std::size_t column = 0; column < directions.columns; column += kPanelPoints) {
                     float products[kTileQueries * kPanelPoints] = {};

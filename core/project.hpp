@@ -1,5 +1,5 @@
-// Rows along a few directions: a product of matrices in which every row is worked out by itself, so that it has
-// the same bits whichever rows come with it, and however many threads work.
+// Projects rows onto a few directions: a matrix product that computes every row separately. So a row has the same bits
+// with any other rows and with any number of threads.
 #pragma once
 
 #include "array_view.hpp"

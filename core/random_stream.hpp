@@ -1,5 +1,5 @@
-// Seeded random numbers, one independent stream per task, so that results do not depend on which
-// thread runs a task. The generator is SplitMix64: tiny, fast and good enough for choosing pivots.
+// Seeded random numbers with one independent stream per task, so that results do not depend on the thread that runs a
+// task. The generator is SplitMix64: small, fast and good enough for choosing pivots.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ public:
         return mix(state_);
     }
 
-    // A whole number in [0, limit), limit < 2^32. The bias of the multiply is below 2^-32.
+    // Returns an integer in [0, limit), limit < 2^32. The bias of the multiplication is below 2^-32.
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(((next() >> 32) * limit) >> 32); }
 
 private:

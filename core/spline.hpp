@@ -1,19 +1,20 @@
-// The weights of quintic B-splines as polynomials, worked out by the compiler.
+// The weights of quintic B-splines as polynomials, computed at compile time.
 #pragma once
 
 #include "field_kernels.hpp"
 
 namespace pixelsne {
 
-// weight[power][tap]: a point t beyond a node, 0 <= t < 1, weighs sum over power of weight t^power on the
-// node kTapsBelow below that one and the five after it. Eight wide, for vectors; two lanes are 0.
+// weight[power][tap]: coefficients of the weights. For a point t above a node, 0 <= t < 1, tap 0 is the node kTapsBelow
+// below that node, and its weight is the sum over power of weight * t^power. Rows have eight entries, for vectors; the
+// last two are 0.
 struct SplinePolynomials {
     float weight[kTaps][8] = {};
-    float slope[kTaps][8] = {};  // the derivative by t; its last power is 0
+    float slope[kTaps][8] = {};  // derivatives with respect to t; the last power is 0
 };
 
 constexpr SplinePolynomials spline_polynomials() {
-    // Each degree from the one below: w_k(t) = ((t + p - k) w_{k-1}(t) + (1 + k - t) w_k(t)) / p.
+    // Each degree follows from the one below: w_k(t) = ((t + p - k) w_{k-1}(t) + (1 + k - t) w_k(t)) / p.
     double pieces[kTaps][kTaps] = {};  // tap, power
     pieces[0][0] = 1.0;
     for (std::size_t degree = 1; degree < kTaps; ++degree) {

@@ -1,4 +1,4 @@
-"""`python -m experiments NAME... --data FOLDER`: measures what a table needs and writes the report."""
+"""`python -m experiments NAME... --data FOLDER`: measure the cells of a table and write the report."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from experiments.data.catalog import LOADERS, TITLES, home, prepare, takes_long
-from experiments.kept import Kept, sizes_of
-from experiments.places import CACHE, REPORT, RESULTS
+from experiments.data.catalog import LOADERS, TITLES, cache_folder, prepare, takes_long
+from experiments.paths import CACHE, REPORT, RESULTS
 from experiments.plan import EXPERIMENTS, FULL, QUICK
 from experiments.report import write_report
+from experiments.stored_results import StoredResults, sizes_of
 from pixelsne.files.errors import FileError
 
 CELLS = "cells.jsonl"
@@ -18,19 +18,20 @@ NEED_MAPS = ("maps", "headlines")
 
 
 def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
-    """What is known of each data set; those that are not there are left out, and it is said."""
+    """Return the description of each data set. Missing ones are left out with a message."""
     sets = {}
     for name in LOADERS:
         if quick and takes_long(name, folder):
             click.echo(f"{TITLES[name]} is left out of a quick look: preparing it takes long", err=True)
             continue
         try:
-            about = prepare(name, folder)
+            description = prepare(name, folder)
         except (FileError, FileNotFoundError, RuntimeError) as problem:
             click.echo(f"{TITLES[name]} is left out: {problem}", err=True)
         else:
-            sets[name] = about
-            click.echo(f"{TITLES[name]}: {about['points']:,} points from {about['source']}, kept in {home(name)}")
+            sets[name] = description
+            points, source = description["points"], description["source"]
+            click.echo(f"{TITLES[name]}: {points:,} points from {source}, kept in {cache_folder(name)}")
     return sets
 
 
@@ -60,28 +61,28 @@ def main(
     results: Path | None,
     report: Path | None,
 ) -> None:
-    """The paper's tables and figures.
+    """Reproduce the paper's tables and figures.
 
-    Cells that are finished are kept, so a run that was stopped goes on. `report` writes the report anew from what
-    there is, without data.
+    Finished cells are stored, so a stopped run continues. `report` writes the report from the stored cells alone,
+    without data.
 
     Example: python -m experiments times cost --data ~/data
     """
-    own = results is not None or quick  # not the reference machine's
+    is_separate = results is not None or quick  # not the results of the reference machine
     results = results or (CACHE / "quick" if quick else RESULTS)
-    scale, kept = replace(QUICK if quick else FULL, limited=not no_limits), Kept(results / CELLS)
-    wanted = list(EXPERIMENTS) if "all" in names else [name for name in names if name != "report"]
-    if wanted:
+    scale, stored = replace(QUICK if quick else FULL, limited=not no_limits), StoredResults(results / CELLS)
+    experiments = list(EXPERIMENTS) if "all" in names else [name for name in names if name != "report"]
+    if experiments:
         if folder is None:
             raise click.UsageError("--data FOLDER is needed to measure anything; `report` alone works without")
         sets = prepare_all(folder, quick=quick)
-        kept.describe(sets)
-        for name in wanted:
+        stored.describe(sets)
+        for name in experiments:
             cells = [cell for cell in EXPERIMENTS[name](scale, sizes_of(sets)) if cell.data in sets]
             click.echo(f"\n{name}: {len(cells)} cells")
-            kept.complete(cells, with_maps=name in NEED_MAPS)
-    path = report or (results / "paper.md" if own else REPORT)
-    write_report(path, kept, scale)
+            stored.complete(cells, with_maps=name in NEED_MAPS)
+    path = report or (results / "paper.md" if is_separate else REPORT)
+    write_report(path, stored, scale)
     click.echo(f"{path} is written")
 
 

@@ -1,7 +1,7 @@
-"""The paper's trees, one property at a time, on the maps that one run passes through.
+"""The paper's trees, one property at a time, on the maps along one run.
 
-Every tree sees the same maps, so nothing but the tree differs; a map in the middle of 100 iterations stands for all
-100. Beside them, the core's two trees.
+All trees are timed on the same maps, so only the tree differs. The map in the middle of 100 iterations represents all
+100. The core's two trees are timed, too.
 """
 
 import time
@@ -21,12 +21,12 @@ from pixelsne.settings import settings_of
 
 ITERATIONS_BETWEEN_MAPS = 100
 
-# Of so many evaluations the fastest counts: what else the machine does only ever adds.
+# The fastest of several evaluations counts, because other load can only add time.
 EVALUATIONS = 3
 
 
 def trees(cell: Cell) -> Result:
-    """Seconds a whole run would spend in each tree."""
+    """Return the seconds that a whole run would spend in each tree."""
     model = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads)
     settings = settings_of(model, cell.seed)
     methods: dict[str, Repulsion] = {
@@ -36,7 +36,7 @@ def trees(cell: Cell) -> Result:
     methods["core, to the pixel"] = repel_by_pixel_tree(settings)
     spent = dict.fromkeys(methods, 0.0)
     for number, (positions, screen) in enumerate(maps_of(model, cell)):
-        # Each in turn comes first, so that none always finds the caches as the same other one left them.
+        # The order rotates, so that no tree always finds the caches as the same other tree left them.
         names = list(methods)
         for name in names[number % len(names) :] + names[: number % len(names)]:
             spent[name] += ITERATIONS_BETWEEN_MAPS * seconds_of(methods[name], positions, screen)
@@ -44,7 +44,7 @@ def trees(cell: Cell) -> Result:
 
 
 def maps_of(model: Any, cell: Cell) -> Iterator[tuple[Positions, Screen]]:
-    """In the middle of every 100 iterations."""
+    """Yield the map in the middle of every 100 iterations."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
     for snapshot in model.start(points).snapshots():
         if snapshot.screen is not None and snapshot.iteration % ITERATIONS_BETWEEN_MAPS == ITERATIONS_BETWEEN_MAPS // 2:

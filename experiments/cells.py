@@ -1,4 +1,4 @@
-"""One cell of a table: one run of one method, in a process of its own, measured and judged."""
+"""One cell of a table: one run of one method in a separate process, timed and scored."""
 
 import json
 import math
@@ -11,10 +11,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.measure import in_own_process, peak_memory
-from experiments.data.catalog import Prepared, home, open_prepared
+from experiments.data.catalog import Prepared, cache_folder, open_prepared
 from experiments.methods import METHODS
 from experiments.paper import NEIGHBORS
-from experiments.places import CACHE
+from experiments.paths import CACHE
 from pixelsne import PixelSNE, _core
 from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED
 from pixelsne.comparison import Comparison, nearest, sample_rows, space_of
@@ -33,8 +33,8 @@ class Cell:
     method: str
     resolution: int
     seed: int = 0  # of the start and the search
-    n: int | None = None  # rows at random; None: all
-    subset: int = 0  # which rows
+    n: int | None = None  # random rows; None: all
+    subset: int = 0  # selects other rows
     threads: int = 1
     kind: str = "run"  # of KINDS: a run; the cost at its start; the paper's trees along a run; an iteration's parts
 
@@ -42,7 +42,7 @@ class Cell:
         return json.dumps(asdict(self), sort_keys=True)
 
     def name(self) -> str:
-        """For files."""
+        """Return a name for files."""
         rows = "all" if self.n is None else self.n
         return f"{self.data}-{rows}-{self.method}-{self.resolution}-{self.seed}-{self.subset}-{self.threads}"
 
@@ -54,12 +54,12 @@ class Cell:
 
 
 def measure(cell: Cell) -> Result:
-    """In a process of its own, whose libraries have as many threads as the cell."""
+    """Measure in a separate process, whose libraries have as many threads as the cell."""
     return in_own_process("-m", "experiments.cells", cell.key(), threads=cell.threads)
 
 
 def map_file(cell: Cell, fingerprint: str) -> Path:
-    """Of the data's fingerprint."""
+    """Return the file of the map of a cell on data with this fingerprint."""
     return CACHE / "maps" / f"{cell.name()}-{fingerprint}.npz"
 
 
@@ -86,24 +86,24 @@ def run(cell: Cell) -> Result:
 
 
 def cost_without_near_pairs(model: PixelSNE) -> float:
-    """The cost with a normalizer that pairs within two pixels of each other are left out of.
+    """Return the cost with a normalizer without pairs within two pixels of each other.
 
-    That is how the published program counts.
+    The published program computes the cost in this way.
     """
     positions, threads = model.positions_, check_threads(-1)
     normalizer = _core.exact_repulsion(positions, np.empty_like(positions), threads)
     pairs = cKDTree(model.embedding_).query_pairs(NEAR_PIXELS, p=math.inf, output_type="ndarray")
     squares = ((positions[pairs[:, 0]].astype(np.float64) - positions[pairs[:, 1]]) ** 2).sum(axis=1)
-    left_out = 2 * float((1 / (1 + squares)).sum())
-    return float(model.kl_divergence_ + math.log((normalizer - left_out) / normalizer))
+    near_pairs = 2 * float((1 / (1 + squares)).sum())
+    return float(model.kl_divergence_ + math.log((normalizer - near_pairs) / normalizer))
 
 
 def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
-    """Neighborhood precision and k-NN accuracy for the paper's k, over all rows or, of many, a sample."""
+    """Return neighborhood precision and k-NN accuracy for the paper's k, over all rows or a sample of many."""
     n = len(data.points)
     rows = sample_rows(n, EXACT_UP_TO, ROWS_SAMPLED, 0)
     counts = tuple(k for k in NEIGHBORS if k < n)
-    true, shown = true_neighbors(cell, data, rows, max(counts)), near(placed, rows, max(counts))
+    true, shown = true_neighbors(cell, data, rows, max(counts)), nearest_rows(placed, rows, max(counts))
     compared = Comparison(rows, true, shown, placed, classes=np.asarray(data.labels))
     return {
         "precision": [mean_precision(compared, k) for k in counts],
@@ -112,20 +112,20 @@ def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
     }
 
 
-def near(values: Any, rows: Any, k: int) -> Any:
+def nearest_rows(values: Any, rows: Any, k: int) -> Any:
     return nearest(space_of(values, PixelSNE(n_pca=None)), values, rows, k, check_threads(-1))
 
 
 def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:
-    """Among the 50 dimensions; kept, since every method is judged by the same ones."""
-    kept = home(cell.data) / f"neighbors-{data.about['fingerprint']}-{len(data.points)}-{cell.subset}-{k}.npy"
-    if not kept.exists():
-        np.save(kept, near(data.points, rows, k))
-    return np.load(kept)
+    """Return true neighbors in the 50 dimensions; stored, because every method is scored by the same ones."""
+    file = cache_folder(cell.data) / f"neighbors-{data.about['fingerprint']}-{len(data.points)}-{cell.subset}-{k}.npy"
+    if not file.exists():
+        np.save(file, nearest_rows(data.points, rows, k))
+    return np.load(file)
 
 
 def start(cell: Cell) -> Result:
-    """The cost when all points are as good as in one place: every q is 1 / (n (n - 1))."""
+    """Return the cost when all points nearly coincide: every q is 1 / (n (n - 1))."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
     run = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads).start(points)
     values = finish(run.prepare()).affinities.values.astype(np.float64)
@@ -134,13 +134,13 @@ def start(cell: Cell) -> Result:
 
 
 def trees(cell: Cell) -> Result:
-    from experiments import ablation  # noqa: PLC0415 - imports this module
+    from experiments import ablation  # noqa: PLC0415 - it imports this module
 
     return ablation.trees(cell)
 
 
 def parts(cell: Cell) -> Result:
-    from experiments import parts  # noqa: PLC0415 - imports this module
+    from experiments import parts  # noqa: PLC0415 - it imports this module
 
     return parts.parts(cell)
 

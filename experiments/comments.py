@@ -1,4 +1,4 @@
-"""What to say about the figures. Numbers of ours come from the tables; those here are the paper's or follow from it."""
+"""Comments on the figures. Our numbers come from the tables; numbers here are the paper's or follow from it."""
 
 OPENING = """\
 Every table and figure of Kim et al., *PixelSNE: Visualizing Fast with Just Enough Precision via Pixel-Aligned \

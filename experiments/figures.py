@@ -21,9 +21,9 @@ from experiments import paper, plan, tables
 from experiments.cells import Cell
 from experiments.data.catalog import TITLES, open_prepared
 from experiments.data.word_vectors import words_of
-from experiments.kept import Kept
 from experiments.methods import METHODS
 from experiments.plan import Scale
+from experiments.stored_results import StoredResults
 from experiments.tables import Sizes
 from pixelsne.coloring import Coloring, color_categories
 from pixelsne.plot import Canvas, PlotStyle
@@ -39,11 +39,11 @@ COLORS = {
 MAP_SIDE = 480  # pixels of a map among others
 MAP_COLUMNS = ("t-sne", "bh-sne", "pixelsne-rp", "ours")
 
-# Of the annotated map.
+# For the annotated map.
 LARGE_SIDE = 1100
-POINTS_A_REGION, FEWEST_REGIONS, MOST_REGIONS = 400, 12, 42
-WORDS_A_REGION = 3
-SHORTEST_WORD = 3
+POINTS_PER_REGION, MIN_REGIONS, MAX_REGIONS = 400, 12, 42
+WORDS_PER_REGION = 3
+MIN_WORD_LENGTH = 3
 
 
 def save(figure: Any, path: Path) -> None:
@@ -52,11 +52,11 @@ def save(figure: Any, path: Path) -> None:
     plt.close(figure)
 
 
-def draw_sizes(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+def draw_sizes(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     drawn = False
     for axis, part in zip(axes, ("Coord", "Total"), strict=True):
-        for method, points in tables.size_series(kept, scale, sizes, part).items():
+        for method, points in tables.size_series(stored, scale, sizes, part).items():
             drawn = True
             ns, means = [n for n, _ in points], [float(np.mean(seconds)) for _, seconds in points]
             deviations = [float(np.std(seconds)) for _, seconds in points]
@@ -76,24 +76,26 @@ def draw_sizes(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
     return drawn
 
 
-def draw_sides(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+def draw_sides(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
     cells = list(plan.resolution(scale, sizes))
-    if not kept.have(cells):
+    if not stored.have(cells):
         return False
-    figure, axes = plt.subplots(1, len(scale.crowds), figsize=(9, 3.8), layout="constrained", sharey=True)
-    for axis, n in zip(axes, scale.crowds, strict=True):
+    figure, axes = plt.subplots(1, len(scale.digit_counts), figsize=(9, 3.8), layout="constrained", sharey=True)
+    for axis, n in zip(axes, scale.digit_counts, strict=True):
         sides = [
-            side for side in paper.RESOLUTIONS if tables.gather(kept, cells, n=n, resolution=side, method="pixelsne-rp")
+            side
+            for side in paper.RESOLUTIONS
+            if tables.gather(stored, cells, n=n, resolution=side, method="pixelsne-rp")
         ]
         spent = [
-            tables.column(tables.gather(kept, cells, n=n, method="pixelsne-rp", resolution=side), "Coord")
+            tables.column(tables.gather(stored, cells, n=n, method="pixelsne-rp", resolution=side), "Coord")
             for side in sides
         ]
         means, deviations = [np.mean(one) for one in spent], [np.std(one) for one in spent]
         axis.errorbar(sides, means, deviations, marker="o", color=COLORS["pixelsne-rp"], label="PixelSNE-RP")
-        theirs = tables.column(tables.gather(kept, cells, n=n, method="bh-sne-rp"), "Coord")
-        if theirs:
-            axis.axhline(np.mean(theirs), color=COLORS["bh-sne"], linestyle="--", label="BH-SNE")
+        bh_sne = tables.column(tables.gather(stored, cells, n=n, method="bh-sne-rp"), "Coord")
+        if bh_sne:
+            axis.axhline(np.mean(bh_sne), color=COLORS["bh-sne"], linestyle="--", label="BH-SNE")
         axis.set_xscale("log", base=2)
         axis.set_xticks(sides, [str(side) for side in sides])
         axis.set_ylim(bottom=0)
@@ -105,17 +107,17 @@ def draw_sides(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
     return True
 
 
-def draw_quality(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
+def draw_quality(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
     cells = list(plan.quality(scale, sizes))
-    shown = [data for data in paper.SETS if tables.gather(kept, cells, data=data)]
+    shown = [data for data in paper.SETS if tables.gather(stored, cells, data=data)]
     if not shown:
         return False
     figure, axes = plt.subplots(2, len(shown), figsize=(3.1 * len(shown), 5.4), layout="constrained", squeeze=False)
     for line, measure in enumerate(("precision", "accuracy")):
         for axis, data in zip(axes[line], shown, strict=True):
             for method in ("bh-sne", "bh-sne-rp", "pixelsne-rp", "ours"):
-                results = tables.gather(kept, cells, data=data, method=method)
-                if results and not (method == "bh-sne-rp" and tables.gather(kept, cells, data=data, method="bh-sne")):
+                results = tables.gather(stored, cells, data=data, method=method)
+                if results and not (method == "bh-sne-rp" and tables.gather(stored, cells, data=data, method="bh-sne")):
                     several = np.array([result[measure] for result in results])
                     ks = paper.NEIGHBORS[: several.shape[1]]
                     axis.plot(
@@ -130,7 +132,7 @@ def draw_quality(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
 
 
 def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
-    """The map as an image, the points on it, and what the colors mean."""
+    """Return the map as an image, the points on it, and the meaning of the colors."""
     data = open_prepared(cell.data, cell.n, subset=cell.subset)
     with np.load(file) as arrays:
         placed = arrays["placed"] * (side / cell.resolution)
@@ -139,21 +141,25 @@ def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
     return Canvas(pixels, (side, side), PlotStyle()).paint(coloring.colors), placed, coloring
 
 
-def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
-    """A line for each data set, a column for each method; only if all of them are still there."""
-    made = [cell for cell in plan.maps(scale, sizes) if kept.get(cell)]
-    lines = [chosen for data in paper.SETS if (chosen := shown_maps([cell for cell in made if cell.data == data]))]
-    files = {cell: kept.map_of(cell) for chosen in lines for cell in chosen.values()}
+def draw_maps(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
+    """Draw a line for each data set and a column for each method, if all maps are still in the cache."""
+    made = [cell for cell in plan.maps(scale, sizes) if stored.get(cell)]
+    lines = [
+        by_method for data in paper.SETS if (by_method := shown_maps([cell for cell in made if cell.data == data]))
+    ]
+    files = {cell: stored.map_of(cell) for by_method in lines for cell in by_method.values()}
     if not lines or None in files.values():
         return False
-    columns = [name for name in MAP_COLUMNS if any(name in chosen for chosen in lines)]
+    columns = [name for name in MAP_COLUMNS if any(name in by_method for by_method in lines)]
     size = (3.4 * len(columns), 3.7 * len(lines))
     figure, axes = plt.subplots(len(lines), len(columns), figsize=size, squeeze=False, layout="constrained")
     for axis in axes.flat:
         axis.set_axis_off()
-    for line, chosen in zip(axes, lines, strict=True):
-        for axis, cell in ((axis, chosen[name]) for axis, name in zip(line, columns, strict=True) if name in chosen):
-            (result,) = kept.have([cell])
+    for line, by_method in zip(axes, lines, strict=True):
+        for axis, cell in (
+            (axis, by_method[name]) for axis, name in zip(line, columns, strict=True) if name in by_method
+        ):
+            (result,) = stored.have([cell])
             axis.imshow(paint(cell, files[cell] or path, MAP_SIDE)[0], interpolation="none")
             title = f"{TITLES[cell.data]}, {METHODS[cell.method].title}\n{tables.duration(result['Total'])}"
             axis.set_title(title, fontsize=10)
@@ -162,15 +168,15 @@ def draw_maps(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
 
 
 def shown_maps(cells: list[Cell]) -> dict[str, Cell]:
-    """By column; BH-SNE on RP's affinities only where it has none of its own."""
+    """Return the cells by column. BH-SNE on RP's affinities is shown only where its own run is missing."""
     by_method = {cell.method: cell for cell in cells}
-    stand_in = {"bh-sne": by_method["bh-sne-rp"]} if "bh-sne-rp" in by_method else {}
-    return stand_in | {name: by_method[name] for name in MAP_COLUMNS if name in by_method}
+    substitute = {"bh-sne": by_method["bh-sne-rp"]} if "bh-sne-rp" in by_method else {}
+    return substitute | {name: by_method[name] for name in MAP_COLUMNS if name in by_method}
 
 
-def draw_headlines(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
-    """NewsAgg, its regions named by their words."""
-    found = [(cell, file) for cell in plan.headlines(scale, sizes) if (file := kept.map_of(cell)) is not None]
+def draw_headlines(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
+    """Draw NewsAgg with its regions named by their words."""
+    found = [(cell, file) for cell in plan.headlines(scale, sizes) if (file := stored.map_of(cell)) is not None]
     texts = open_prepared(found[0][0].data, found[0][0].n).texts if found else []
     if not texts:
         return False
@@ -188,26 +194,28 @@ def draw_headlines(path: Path, kept: Kept, scale: Scale, sizes: Sizes) -> bool:
 
 
 def name_regions(placed: Any, texts: Sequence[str]) -> list[tuple[Any, str]]:
-    """Where each region of the map is, and the words that are more frequent there than elsewhere."""
-    regions = int(np.clip(len(texts) // POINTS_A_REGION, FEWEST_REGIONS, MOST_REGIONS))
+    """Return the position of each region of the map, and the words that are more frequent there than elsewhere."""
+    regions = int(np.clip(len(texts) // POINTS_PER_REGION, MIN_REGIONS, MAX_REGIONS))
     model = KMeans(min(regions, len(texts)), n_init=1, random_state=0).fit(placed)
-    words = [{word for word in words_of(text.lower()) if is_telling(word)} for text in texts]
+    words = [{word for word in words_of(text.lower()) if is_informative(word)} for text in texts]
     everywhere = Counter(word for one in words for word in one)
     named = []
     for region in range(model.n_clusters):
         inside = np.flatnonzero(model.labels_ == region)
-        here = Counter(word for row in inside for word in words[row])
-        best = sorted(here, key=lambda word: -tellingness(here[word], len(inside), everywhere[word], len(texts)))
+        in_region = Counter(word for row in inside for word in words[row])
+        best = sorted(
+            in_region, key=lambda word: -informativeness(in_region[word], len(inside), everywhere[word], len(texts))
+        )
         if best:
-            named.append((np.median(placed[inside], axis=0), "\n".join(best[:WORDS_A_REGION])))
+            named.append((np.median(placed[inside], axis=0), "\n".join(best[:WORDS_PER_REGION])))
     return named
 
 
-def is_telling(word: str) -> bool:
-    return len(word) >= SHORTEST_WORD and word not in ENGLISH_STOP_WORDS
+def is_informative(word: str) -> bool:
+    return len(word) >= MIN_WORD_LENGTH and word not in ENGLISH_STOP_WORDS
 
 
-def tellingness(here: int, rows_here: int, everywhere: int, rows: int) -> float:
-    """What a word adds to the divergence between this region's words and all."""
-    share = here / rows_here
+def informativeness(in_region: int, rows_in_region: int, everywhere: int, rows: int) -> float:
+    """Return the contribution of a word to the divergence between the words of a region and all words."""
+    share = in_region / rows_in_region
     return share * float(np.log(share / (everywhere / rows)))

@@ -1,4 +1,4 @@
-"""Compiles literal_tree.cpp where it is needed, and lends its trees to the descent."""
+"""Compile literal_tree.cpp when it is needed, and call its trees."""
 
 import ctypes
 import hashlib
@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from experiments.places import CACHE
+from experiments.paths import CACHE
 from pixelsne.arrays import Positions
 from pixelsne.screen import Screen
 
 SOURCE = Path(__file__).with_name("literal_tree.cpp")
-FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC")  # the optimization that the published programs are built with
+FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC")  # the optimization level of the published programs
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What the paper changed about BH-SNE's tree, one by one."""
+    """The paper's changes to BH-SNE's tree, one by one."""
 
     bounded: bool  # leaves are pixels
-    one_time: bool  # cells are made once, and kept
-    arrays: bool  # those as arrays of counts, instead of nodes with pointers; our own addition
+    one_time: bool  # cells are created once and kept
+    arrays: bool  # as arrays of counts instead of nodes with pointers; our own addition
     integers: bool  # Sec. 4.4
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ VARIANTS = tuple(
 
 @cache
 def library() -> ctypes.CDLL:
-    """Built once for each text of the source."""
+    """Return the library, which is compiled once for each version of the source."""
     name = hashlib.sha256(SOURCE.read_bytes() + " ".join(FLAGS).encode()).hexdigest()[:16]
     path = CACHE / f"literal_tree_{name}.so"
     if not path.exists():
@@ -81,7 +81,7 @@ def compile_to(path: Path) -> None:
 
 
 class LiteralTree:
-    """One tree; a call is one evaluation, as pixelsne.repulsion has it."""
+    """One tree. A call is one evaluation, with the signature of pixelsne.repulsion."""
 
     def __init__(self, variant: Variant, resolution: tuple[int, int], theta: float) -> None:
         self.variant, self.theta = variant, theta
@@ -92,7 +92,7 @@ class LiteralTree:
         )
 
     def __call__(self, positions: Positions, screen: Screen, push: Positions) -> float:
-        """Writes the push (n, 2), returns the normalizer."""
+        """Write the push (n, 2) and return the normalizer."""
         pair = ctypes.c_double * 2
         origin, unit, side = pair(*screen.origin), pair(*screen.unit_per_pixel), float(2**self._levels)
         return float(self._library.repel(self._tree, positions, len(positions), origin, unit, side, self.theta, push))

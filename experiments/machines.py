@@ -1,4 +1,4 @@
-"""Which machine measured what, and how fast they are beside each other."""
+"""The machines that measured the cells, and a comparison of their speeds."""
 
 from collections import defaultdict
 
@@ -6,36 +6,36 @@ import numpy as np
 
 from experiments.cells import Cell
 from experiments.data.catalog import TITLES
-from experiments.kept import Kept, Measured
 from experiments.methods import METHODS
+from experiments.stored_results import Measured, StoredResults
 
 
-def machines(kept: Kept) -> str:
-    """One sentence for one machine; for several, which cells are whose, and how cells that both measured compare."""
-    counted = kept.counted()
-    places = list(dict.fromkeys(one.where() for one in counted))
-    if not places:
+def machines(stored: StoredResults) -> str:
+    """Describe one machine in a sentence; for several, list their cells and compare cells that two of them measured."""
+    counted = stored.counted()
+    machine_names = list(dict.fromkeys(one.where() for one in counted))
+    if not machine_names:
         return ""
-    if len(places) == 1:
-        return f"Measured on: {places[0]}."
-    lines = [f"- {place}: {whose(place, counted)}." for place in places]
-    return "\n".join(["Measured on several machines:", "", *lines, *comparisons(kept, places)])
+    if len(machine_names) == 1:
+        return f"Measured on: {machine_names[0]}."
+    lines = [f"- {machine_name}: {cells_of(machine_name, counted)}." for machine_name in machine_names]
+    return "\n".join(["Measured on several machines:", "", *lines, *comparisons(stored, machine_names)])
 
 
-def whose(place: str, counted: list[Measured]) -> str:
-    """Data sets, with the methods where another machine measured some of their cells."""
+def cells_of(machine_name: str, counted: list[Measured]) -> str:
+    """Return the data sets, with the methods where another machine measured some of their cells."""
     groups: dict[str, list[Measured]] = defaultdict(list)
     for one in counted:
         groups[group_of(one.cell)].append(one)
-    told = []
+    descriptions = []
     for title, group in groups.items():
-        here = [one for one in group if one.where() == place]
-        if len(here) == len(group):
-            told.append(title)
-        elif here:
-            methods = dict.fromkeys(METHODS[one.cell.method].title for one in here)
-            told.append(f"{title} ({', '.join(methods)})")
-    return "; ".join(told)
+        measured_there = [one for one in group if one.where() == machine_name]
+        if len(measured_there) == len(group):
+            descriptions.append(title)
+        elif measured_there:
+            methods = dict.fromkeys(METHODS[one.cell.method].title for one in measured_there)
+            descriptions.append(f"{title} ({', '.join(methods)})")
+    return "; ".join(descriptions)
 
 
 def group_of(cell: Cell) -> str:
@@ -43,21 +43,21 @@ def group_of(cell: Cell) -> str:
     return title if cell.kind == "run" else f"the {cell.kind} of {title}"
 
 
-def comparisons(kept: Kept, places: list[str]) -> list[str]:
-    """By the cells that were measured on both of two machines."""
+def comparisons(stored: StoredResults, machine_names: list[str]) -> list[str]:
+    """Compare pairs of machines by the cells that both measured."""
     seconds: dict[str, dict[object, float]] = defaultdict(dict)
-    for one in kept.measured:
+    for one in stored.measured:
         if "Total" in one.result:
             seconds[one.where()][one.cell] = one.result["Total"]
     lines = []
-    for number, first in enumerate(places):
-        for second in places[number + 1 :]:
+    for number, first in enumerate(machine_names):
+        for second in machine_names[number + 1 :]:
             both = [cell for cell in seconds[first] if cell in seconds[second]]
             ratios = [seconds[second][cell] / seconds[first][cell] for cell in both]
             if ratios:
-                low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
+                low, median, high = np.quantile(ratios, [0.1, 0.5, 0.9])
                 lines.append(
-                    f"- Of {len(both)} runs made on both, the second machine's took {middle:.2f} of the time of the "
+                    f"- Of {len(both)} runs made on both, the second machine's took {median:.2f} of the time of the "
                     f"first's ({low:.2f} to {high:.2f} for four fifths of them)."
                 )
     return lines

@@ -1,4 +1,4 @@
-"""The paper's systems and ours, by the names the tables give them."""
+"""The paper's systems and ours, by the names in the tables."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,19 +11,19 @@ class Method:
     title: str
     preset: str | None = None
     changes: dict[str, Any] = field(default_factory=dict)
-    most_points: int | None = None  # beyond, it would take longer than anybody waits here
+    max_points: int | None = None  # above, a run would take too long
 
     def model(self, resolution: int, seed: int, threads: int) -> PixelSNE:
-        given = {"resolution": resolution, "random_state": seed, "n_jobs": threads, **self.changes}
-        return PixelSNE(**given) if self.preset is None else PixelSNE.preset(self.preset, **given)
+        parameters = {"resolution": resolution, "random_state": seed, "n_jobs": threads, **self.changes}
+        return PixelSNE(**parameters) if self.preset is None else PixelSNE.preset(self.preset, **parameters)
 
 
 METHODS = {
-    "t-sne": Method("t-SNE", "t-sne", most_points=30_000),
-    "bh-sne": Method("BH-SNE", "bh-sne", most_points=100_000),
-    "pixelsne-vp": Method("PixelSNE-VP", "pixelsne-vp", most_points=100_000),
+    "t-sne": Method("t-SNE", "t-sne", max_points=30_000),
+    "bh-sne": Method("BH-SNE", "bh-sne", max_points=100_000),
+    "pixelsne-vp": Method("PixelSNE-VP", "pixelsne-vp", max_points=100_000),
     "pixelsne-rp": Method("PixelSNE-RP", "pixelsne-rp"),
-    # On the affinities of PixelSNE-RP, so that Coord differs by the tree alone; and where a vantage-point tree would
+    # On the affinities of PixelSNE-RP, so that only the tree differs in Coord; and where a vantage-point tree would
     # search for hours.
     "bh-sne-rp": Method("BH-SNE on RP's P", "bh-sne", {"neighbors": "rp-forest"}),
     "pixelsne-rp-mass": Method("PixelSNE-RP, centers of mass", "pixelsne-rp", {"center": "mass"}),

@@ -1,4 +1,4 @@
-"""What the paper reports: its Tables 1 to 5, in seconds."""
+"""The figures that the paper reports: its Tables 1 to 5, in seconds."""
 
 MINUTE, HOUR = 60.0, 3600.0
 
@@ -50,7 +50,7 @@ COST_AT_RANDOM = 91.580
 COST_OF_BH_SNE = 1.815
 COST = {512: 1.820, 1024: 1.865, 2048: 1.871, 4096: 1.868}
 
-# Its Sec. 5.1: how many points, and which resolution PixelSNE had.
+# Sec. 5.1: the numbers of points, and the resolution of PixelSNE.
 POINTS = {"20news": 18_846, "facexp": 28_709, "mnist": 70_000, "newsagg": 421_161, "yelp": 1_000_000}
 RESOLUTION = {"20news": 512, "facexp": 512, "mnist": 1024, "newsagg": 2048, "yelp": 8192}
 DIGITS_JUDGED = 10_000

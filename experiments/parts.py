@@ -1,7 +1,7 @@
-"""What an iteration spends on its parts, against the number of points, on finished maps.
+"""The time of an iteration's parts against the number of points, on finished maps.
 
-A run's own time has more in it: with a fixed learning rate, maps of more points unfold more slowly, and what a tree
-costs depends on how far a map has come.
+The time of a run has other causes, too: with a fixed learning rate, maps of more points unfold more slowly, and the
+time of a tree depends on the state of the map.
 """
 
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from pixelsne.settings import Settings, settings_of
 
 SIDES = (512, 2048)  # a screen with far fewer pixels than points, and one with more
 
-PULL_AS_GIVEN = "pull, points as they come"
-PULL_IN_ORDER = "pull, near points together"
+ATTRACTION_IN_INPUT_ORDER = "pull, points as they come"
+ATTRACTION_IN_CLUSTER_ORDER = "pull, near points together"
 
 
 def parts(cell: Cell) -> Result:
-    """Seconds of one evaluation each."""
+    """Return the seconds of one evaluation of each part."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
     model = METHODS["ours"].model(cell.resolution, cell.seed, cell.threads).fit(points)
     positions, screen = np.ascontiguousarray(model.positions_), model.screen_
@@ -38,8 +38,8 @@ def parts(cell: Cell) -> Result:
         spent[f"tree to the pixel, r = {side}"] = seconds_of(repel_by_pixel_tree(settings), positions, smaller)
     spent["tree to the point"] = seconds_of(repel_by_barnes_hut(settings), positions, screen)
     spent["pixel field"] = seconds_of(repel_by_pixel_field(settings), positions, screen)
-    for name, reorder in ((PULL_AS_GIVEN, False), (PULL_IN_ORDER, True)):
-        spent[name] = seconds_of(pulling(points, settings, reorder=reorder), positions, screen)
+    for name, reorder in ((ATTRACTION_IN_INPUT_ORDER, False), (ATTRACTION_IN_CLUSTER_ORDER, True)):
+        spent[name] = seconds_of(make_attraction(points, settings, reorder=reorder), positions, screen)
     return {"part seconds": spent, "points": len(points)}
 
 
@@ -48,18 +48,18 @@ def settings_for(cell: Cell, side: int) -> Settings:
     return settings_of(model, cell.seed)
 
 
-def pulling(points: Any, settings: Settings, *, reorder: bool) -> Callable[..., float]:
-    """The pull along P, as if it were a repulsion, so that it is timed alike."""
+def make_attraction(points: Any, settings: Settings, *, reorder: bool) -> Callable[..., float]:
+    """Return the attraction along P with the signature of a repulsion, so that it is timed in the same way."""
     k = int(3 * max(settings.perplexity))
     neighbors = find_neighbors(points, k, "clusters", settings.seed, settings.threads, reorder=reorder)
     joint = joint_affinities(neighbors, settings.perplexity, settings.threads)
     attraction = _core.Attraction(joint.offsets, joint.columns, joint.values)
-    moved: list[Positions] = []  # the map in the order of the affinities, made once
+    ordered: list[Positions] = []  # the map in the order of the affinities, computed once
 
-    def pull(positions: Positions, _screen: Any, force: Positions) -> float:
-        if not moved:
-            moved.append(positions if neighbors.order is None else positions[neighbors.order])
-        attraction.forces(moved[0], force, settings.threads)
+    def attract(positions: Positions, _screen: Any, force: Positions) -> float:
+        if not ordered:
+            ordered.append(positions if neighbors.order is None else positions[neighbors.order])
+        attraction.forces(ordered[0], force, settings.threads)
         return 0.0
 
-    return pull
+    return attract

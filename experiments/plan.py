@@ -1,4 +1,4 @@
-"""Which cells each table and figure needs, in full and in a quick look."""
+"""The cells of each table and figure, in full and in a quick run."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Scale:
     judged_repetitions: int
     sizes: tuple[int, ...]  # points, for time against the number of items
     exact_up_to: int  # points for t-SNE among these: its time grows as their square
-    crowds: tuple[int, ...]  # digits, for time against the resolution
+    digit_counts: tuple[int, ...]  # MNIST digits, for time against the resolution
     limited: bool = True  # whether methods are left out that would take hours
 
 
@@ -33,7 +33,7 @@ FULL = Scale(
     judged_repetitions=10,
     sizes=(5_000, 10_000, 20_000, 50_000, 100_000, 200_000),
     exact_up_to=10_000,
-    crowds=(30_000, 50_000),
+    digit_counts=(30_000, 50_000),
 )
 QUICK = Scale(
     rows=3_000,
@@ -42,7 +42,7 @@ QUICK = Scale(
     judged_repetitions=3,
     sizes=(1_000, 2_000, 5_000, 10_000),
     exact_up_to=2_000,
-    crowds=(3_000, 5_000),
+    digit_counts=(3_000, 5_000),
 )
 
 
@@ -51,14 +51,14 @@ def seeds(count: int) -> range:
 
 
 def size_of(data: str, scale: Scale, sizes: dict[str, int]) -> int:
-    there = sizes.get(data, POINTS[data])
-    return min(there, scale.rows or there)
+    available = sizes.get(data, POINTS[data])
+    return min(available, scale.rows or available)
 
 
 def methods_for(n: int, scale: Scale) -> list[str]:
-    """Those that come to an end; BH-SNE on RP's affinities where its own search does not."""
+    """Return the methods that finish in time, with BH-SNE on RP's affinities where its own search does not."""
     names = ["t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp", "bh-sne-rp", "ours"]
-    return [name for name in names if not scale.limited or n <= (METHODS[name].most_points or n)]
+    return [name for name in names if not scale.limited or n <= (METHODS[name].max_points or n)]
 
 
 def times(scale: Scale, sizes: dict[str, int], sets: tuple[str, ...] = SETS) -> Iterator[Cell]:
@@ -98,7 +98,7 @@ def cost(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """On the largest set there is: the paper's NewsAgg has 421,161 rows."""
+    """Yield the cells of time against size, on the largest set available; the paper's NewsAgg has 421,161 rows."""
     data = largest(sizes)
     for n in scale.sizes:
         if n > sizes.get(data, POINTS[data]):
@@ -112,7 +112,7 @@ def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def parts(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """Of an iteration, against the number of items."""
+    """Yield the cells of an iteration's parts against the number of points."""
     data = largest(sizes)
     for n in scale.sizes:
         if n <= sizes.get(data, POINTS[data]):
@@ -125,14 +125,14 @@ def size_and_parts(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def largest(sizes: dict[str, int]) -> str:
-    """NewsAgg if all of it is there, else the set with the most rows."""
+    """Return NewsAgg if it is complete, otherwise the set with the most rows."""
     if sizes.get("newsagg", 0) >= max(FULL.sizes):
         return "newsagg"
     return max(sizes, key=lambda data: sizes[data], default="mnist")
 
 
 def resolution(scale: Scale, _sizes: dict[str, int]) -> Iterator[Cell]:
-    for n in scale.crowds:
+    for n in scale.digit_counts:
         for seed in seeds(min(2, scale.repetitions)):
             yield Cell("mnist", "bh-sne-rp", 1024, seed, n)
             for side in RESOLUTIONS:
@@ -140,14 +140,14 @@ def resolution(scale: Scale, _sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def quality(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """What `times` has measured already."""
+    """Yield cells that `times` has measured already."""
     for cell in times(scale, sizes):
         if cell.method in {"bh-sne", "bh-sne-rp", "pixelsne-rp", "ours"} and cell.threads == 1:
             yield cell
 
 
 def maps(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """One map of every method, with the times of `times`."""
+    """Yield one map of every method, with the times of `times`."""
     for cell in times(scale, sizes):
         if cell.seed == 0 and cell.threads == 1:
             yield cell

@@ -1,4 +1,4 @@
-"""docs/paper.md: the paper's figures, ours, and what to say about the difference."""
+"""docs/paper.md: the paper's figures, ours, and comments on the difference."""
 
 import math
 from pathlib import Path
@@ -7,57 +7,57 @@ import numpy as np
 
 from benchmarks.measure import table
 from experiments import comments, figures, paper, plan, tables
-from experiments.kept import Kept, sizes_of
 from experiments.machines import machines
 from experiments.plan import FULL, Scale
+from experiments.stored_results import StoredResults, sizes_of
 from experiments.tables import Sizes
 
 
-def write_report(path: Path, kept: Kept, scale: Scale) -> None:
-    sizes = sizes_of(kept.sets)
+def write_report(path: Path, stored: StoredResults, scale: Scale) -> None:
+    sizes = sizes_of(stored.sets)
     pictures = path.parent / path.stem
     parts = [
         "# The paper, reproduced",
         comments.OPENING if scale == FULL else comments.OTHER_SCALE,
-        machines(kept),
-        headline(kept, scale, sizes),
+        machines(stored),
+        headline(stored, scale, sizes),
         "## Data",
-        data_sets(kept, sizes),
+        data_sets(stored, sizes),
         comments.DATA,
         "## Computing times (Table 1)",
-        tables.computing_times(kept, scale, sizes),
+        tables.computing_times(stored, scale, sizes),
         comments.TIMES,
         "## One-time trees, bounded trees, integer arithmetic (Table 2 and Sec. 4.1, 4.4)",
-        tables.with_and_without(kept, scale, sizes),
-        tables.ablation(kept, scale, sizes),
+        tables.with_and_without(stored, scale, sizes),
+        tables.ablation(stored, scale, sizes),
         comments.ABLATION,
         f"## Neighborhood precision by resolution (Table 3), {scale.judged_rows:,} digits",
-        tables.by_resolution(kept, scale, sizes, "precision"),
+        tables.by_resolution(stored, scale, sizes, "precision"),
         comments.PRECISION,
         f"## k-NN accuracy by resolution (Table 4), {scale.judged_rows:,} digits",
-        tables.by_resolution(kept, scale, sizes, "accuracy"),
+        tables.by_resolution(stored, scale, sizes, "accuracy"),
         comments.ACCURACY,
         f"## Cost (Table 5), {scale.judged_rows:,} digits",
-        cost_at_start(kept, scale, sizes),
-        tables.costs(kept, scale, sizes),
+        cost_at_start(stored, scale, sizes),
+        tables.costs(stored, scale, sizes),
         comments.COST,
         "## Time against the number of points (Figure 2)",
-        tables.by_size(kept, scale, sizes),
-        picture(pictures / "size.png", figures.draw_sizes, kept, scale, sizes),
+        tables.by_size(stored, scale, sizes),
+        picture(pictures / "size.png", figures.draw_sizes, stored, scale, sizes),
         comments.SIZE,
-        tables.parts_by_size(kept, scale, sizes),
+        tables.parts_by_size(stored, scale, sizes),
         comments.PARTS,
         "## Time against the resolution (Figure 3)",
-        tables.by_sides(kept, scale, sizes),
-        picture(pictures / "resolution.png", figures.draw_sides, kept, scale, sizes),
+        tables.by_sides(stored, scale, sizes),
+        picture(pictures / "resolution.png", figures.draw_sides, stored, scale, sizes),
         comments.RESOLUTION,
         "## Quality against k (Figure 4)",
-        tables.by_neighbors(kept, scale, sizes),
-        picture(pictures / "quality.png", figures.draw_quality, kept, scale, sizes),
+        tables.by_neighbors(stored, scale, sizes),
+        picture(pictures / "quality.png", figures.draw_quality, stored, scale, sizes),
         comments.QUALITY,
         "## Maps (Figures 5 and 6)",
-        picture(pictures / "maps.png", figures.draw_maps, kept, scale, sizes),
-        picture(pictures / "headlines.png", figures.draw_headlines, kept, scale, sizes),
+        picture(pictures / "maps.png", figures.draw_maps, stored, scale, sizes),
+        picture(pictures / "headlines.png", figures.draw_headlines, stored, scale, sizes),
         comments.MAPS,
         "## What the published program does differently",
         comments.PROGRAM,
@@ -68,13 +68,13 @@ def write_report(path: Path, kept: Kept, scale: Scale) -> None:
     path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
 
 
-def picture(path: Path, draw: object, kept: Kept, scale: Scale, sizes: Sizes) -> str:
-    """Drawn anew where there is what it needs (maps are only in the cache); else as it was."""
-    drawn = draw(path, kept, scale, sizes)  # type: ignore[operator]
+def picture(path: Path, draw: object, stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
+    """Draw a picture if its inputs are available (maps are only in the cache); otherwise keep the old one."""
+    drawn = draw(path, stored, scale, sizes)  # type: ignore[operator]
     return f"![{path.stem}]({path.parent.name}/{path.name})" if drawn or path.exists() else ""
 
 
-def data_sets(kept: Kept, sizes: Sizes) -> str:
+def data_sets(stored: StoredResults, sizes: Sizes) -> str:
     rows = [
         {
             "data": name,
@@ -83,17 +83,17 @@ def data_sets(kept: Kept, sizes: Sizes) -> str:
             "from": about["source"],
             "in what it differs": about["stands_for"],
         }
-        for name, about in kept.sets.items()
+        for name, about in stored.sets.items()
     ]
     return table(rows) if rows else "No data."
 
 
-def headline(kept: Kept, scale: Scale, sizes: Sizes) -> str:
-    """The figures that sum it up, as far as they were measured."""
+def headline(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
+    """Return the main figures, as far as they were measured."""
     cells = list(plan.times(scale, sizes, ("mnist",)))
 
-    def mean(part: str, **wanted: object) -> float | None:
-        found = tables.column(tables.gather(kept, cells, **wanted), part)
+    def mean(part: str, **properties: object) -> float | None:
+        found = tables.column(tables.gather(stored, cells, **properties), part)
         return float(np.mean(found)) if found else None
 
     lines = []
@@ -111,22 +111,24 @@ def headline(kept: Kept, scale: Scale, sizes: Sizes) -> str:
             f"same affinities: {tables.duration(theirs)}, a ratio of {theirs / ours:.2f} (paper: {paper.COORD_RATIO}). "
             f"{comments.COORD_RATIO}"
         )
-    lines += exponents(kept, scale, sizes)
+    lines += exponents(stored, scale, sizes)
     return "\n".join(lines)
 
 
-def exponents(kept: Kept, scale: Scale, sizes: Sizes) -> list[str]:
-    series = tables.size_series(kept, scale, sizes, "Coord")
+def exponents(stored: StoredResults, scale: Scale, sizes: Sizes) -> list[str]:
+    series = tables.size_series(stored, scale, sizes, "Coord")
     found = {method: tables.fitted(series.get(method, [])) for method in ("pixelsne-rp", "bh-sne-rp")}
-    ours, theirs = found["pixelsne-rp"], found["bh-sne-rp"]
-    if ours is None or theirs is None:
+    pixelsne, bh_sne = found["pixelsne-rp"], found["bh-sne-rp"]
+    if pixelsne is None or bh_sne is None:
         return []
-    told = f"PixelSNE-RP n^{ours[0]:.2f}, BH-SNE n^{theirs[0]:.2f}"
-    return [f"- Growth of the descent's time with n, from {ours[1]:,} to {ours[2]:,} points, r fixed: {told}."]
+    growth = f"PixelSNE-RP n^{pixelsne[0]:.2f}, BH-SNE n^{bh_sne[0]:.2f}"
+    return [
+        f"- Growth of the descent's time with n, from {pixelsne[1]:,} to {pixelsne[2]:,} points, r fixed: {growth}."
+    ]
 
 
-def cost_at_start(kept: Kept, scale: Scale, sizes: Sizes) -> str:
-    found = tables.column(tables.gather(kept, plan.cost(scale, sizes), kind="start"), "KL")
+def cost_at_start(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
+    found = tables.column(tables.gather(stored, plan.cost(scale, sizes), kind="start"), "KL")
     if not found:
         return ""
     exaggerated = 12 * (found[0] + math.log(12))

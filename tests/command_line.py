@@ -1,4 +1,4 @@
-"""The commands, called from the outside."""
+"""Runs commands in this process."""
 
 from click.testing import CliRunner
 

@@ -1,4 +1,4 @@
-"""Fixtures of several files. What is slow to import is imported by those who need it."""
+"""Fixtures of several files. They import slow modules only when they are used."""
 
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from browser import Watched, launched
 from pixelsne.affinities import joint_affinities
 from pixelsne.neighbors import find_neighbors
 
-# No test depends on the clock: an example may take as long as a busy machine makes it take.
+# No test depends on the clock: on a busy machine, an example may take any time.
 settings.register_profile("pixelsne", deadline=None)
 settings.load_profile("pixelsne")
 
@@ -65,24 +65,24 @@ def groups():
 @pytest.fixture(scope="session")
 def cells(digits, tmp_path_factory):
     """300 digits with their kind, an age, and a column called x."""
-    import pyarrow as pa  # noqa: PLC0415 - not for those who test the core
+    import pyarrow as pa  # noqa: PLC0415 - tests of the core do not need it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     values, labels = digits
     path = tmp_path_factory.mktemp("input") / "cells.parquet"
-    columns = {f"p{place}": column for place, column in enumerate(values[:300].T)}
-    along = {"kind": [f"digit {label}" for label in labels[:300]], "age": np.arange(300) / 7, "x": ["a"] * 300}
-    pq.write_table(pa.table(columns | along), path)
+    columns = {f"p{index}": column for index, column in enumerate(values[:300].T)}
+    extra = {"kind": [f"digit {label}" for label in labels[:300]], "age": np.arange(300) / 7, "x": ["a"] * 300}
+    pq.write_table(pa.table(columns | extra), path)
     return path
 
 
 @pytest.fixture(scope="session")
 def finished(cells, tmp_path_factory):
-    """A map of the cells, by all but their age."""
-    from command_line import run  # noqa: PLC0415 - not for those who test the core
+    """A map of the cells by all columns except their age."""
+    from command_line import run  # noqa: PLC0415 - tests of the core do not need it
 
     path = tmp_path_factory.mktemp("output") / "map.parquet"
-    pixels = ",".join(f"p{place}" for place in range(64))
+    pixels = ",".join(f"p{index}" for index in range(64))
     run("embed", cells, "-o", path, "--columns", pixels, "--label", "kind", "--perplexity", "10", "--quiet")
     return path
 
@@ -99,14 +99,14 @@ def browser(request):
 @pytest.fixture(scope="session")
 def shown():
     """A map of fruit, and the kind of each row."""
-    from fruit_page import make_map  # noqa: PLC0415 - not for those who test the core
+    from fruit_page import make_map  # noqa: PLC0415 - tests of the core do not need it
 
     return make_map()
 
 
 @pytest.fixture(scope="module")
 def server(shown):
-    from fruit_page import serve  # noqa: PLC0415 - not for those who test the core
+    from fruit_page import serve  # noqa: PLC0415 - tests of the core do not need it
 
     server = serve(shown[0])
     yield server

@@ -1,6 +1,6 @@
-"""Children of hdf5_process, forked from one process that has imported everything: milliseconds, not seconds.
+"""Child processes of hdf5_process, forked from one process that has imported everything.
 
-For Linux alone.
+A fork takes milliseconds, while a new process takes seconds. For Linux only.
 """
 
 import json
@@ -16,7 +16,7 @@ from pixelsne.files import hdf5_process
 
 SERVER = """
 import json, os, socket, sys
-os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # threads would keep locks in forks
+os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # threads could hold locks during a fork
 sys.path[:] = json.loads(sys.argv[1])
 import anndata.io, h5py, pyarrow, pyarrow.ipc
 from pixelsne.files import hdf5_child
@@ -24,9 +24,9 @@ pyarrow.set_cpu_count(1)
 pyarrow.set_io_thread_count(1)
 hdf5_child.SECONDS_TO_OPEN = 5
 hdf5_child.end_with_parent()
-asked = socket.socket(fileno=0)
+requests = socket.socket(fileno=0)
 while True:
-    request, handles, _, _ = socket.recv_fds(asked, 1 << 20, 2)
+    request, handles, _, _ = socket.recv_fds(requests, 1 << 20, 2)
     if not request:
         break
     child = os.fork()
@@ -40,15 +40,15 @@ while True:
     for handle in handles:
         os.close(handle)
     handle = os.pidfd_open(child)
-    socket.send_fds(asked, [b"child"], [handle])
+    socket.send_fds(requests, [b"child"], [handle])
     os.close(handle)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    asked.send(status.to_bytes(8, "little", signed=True))
+    requests.send(status.to_bytes(8, "little", signed=True))
 """
 
 
 class Forked:
-    """What hdf5_process uses of subprocess.Popen."""
+    """The part of subprocess.Popen that hdf5_process uses."""
 
     def __init__(self, server, command):
         self._server, self._code = server, None
@@ -58,10 +58,10 @@ class Forked:
         socket.send_fds(server, [command[-1].encode()], [child_in, child_out])
         os.close(child_in)
         os.close(child_out)
-        told, handles, _, _ = socket.recv_fds(server, 16, 1)
-        if told != b"child":
+        message, handles, _, _ = socket.recv_fds(server, 16, 1)
+        if message != b"child":
             raise RuntimeError("the server of forked readers has ended")
-        self._child = handles[0]  # no number, which another process might have by now
+        self._child = handles[0]  # a file descriptor, because another process might have the same pid by now
 
     def wait(self, _timeout=None):
         if self._code is None:
@@ -71,7 +71,7 @@ class Forked:
 
     def kill(self):
         if self._code is None:
-            with suppress(ProcessLookupError):  # it has ended, and its code is on its way
+            with suppress(ProcessLookupError):  # it has ended, and its exit code will arrive
                 signal.pidfd_send_signal(self._child, signal.SIGKILL)
             self.wait()
 
@@ -84,17 +84,17 @@ class Forked:
 
 @contextmanager
 def forked_readers():
-    """Within, read_points reads h5ad files in such children."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    """Make read_points read h5ad files in forked children while the context is active."""
+    own_socket, server_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, "-c", SERVER, json.dumps(sys.path)]
     real = hdf5_process.subprocess
-    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        theirs.close()
-        instead = {**vars(subprocess), "Popen": lambda command, **_: Forked(ours, command)}
-        hdf5_process.subprocess = SimpleNamespace(**instead)
+    with subprocess.Popen(command, stdin=server_socket, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        server_socket.close()
+        replaced = {**vars(subprocess), "Popen": lambda command, **_: Forked(own_socket, command)}
+        hdf5_process.subprocess = SimpleNamespace(**replaced)
         try:
             yield
         finally:
             hdf5_process.subprocess = real
-            ours.close()
+            own_socket.close()
             server.kill()

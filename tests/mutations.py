@@ -1,4 +1,4 @@
-"""Damaged files: mutations of valid ones, and what reads each kind. Used by tests, fuzzing and AddressSanitizer."""
+"""Damaged files: mutations of valid files, and the reader of each format. Used by tests, fuzzing and sanitizers."""
 
 import gzip
 import io
@@ -23,7 +23,7 @@ POINTS = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
 
 
 def seeds(kind):
-    """Valid files of a kind, by their suffix, and those that broke something once."""
+    """Return the valid files with this suffix, and the files that once caused a failure."""
     kinds = {path.name.split(".", 1)[1]: [] for path in SEEDS.rglob("*.*") if path.suffix != ".py"}
     for path in sorted(SEEDS.rglob("*.*")):
         if path.suffix != ".py" and path.is_file():
@@ -32,31 +32,31 @@ def seeds(kind):
 
 
 def mutate(content, random):
-    """Some bytes changed, left out, doubled, put in, or made a number that readers might trip over."""
+    """Change, remove, duplicate or insert some bytes, or write an integer that readers might mishandle."""
     content = bytearray(content)
     for _ in range(int(random.integers(1, 4))):
-        place = int(random.integers(len(content) + 1))
+        position = int(random.integers(len(content) + 1))
         length = int(random.integers(1, 9))
         match random.integers(6):
             case 0:
-                content[place : place + 1] = random.bytes(1)
+                content[position : position + 1] = random.bytes(1)
             case 1:
-                del content[place:]
+                del content[position:]
             case 2:
-                content[place:place] = random.bytes(length)
+                content[position:position] = random.bytes(length)
             case 3:
-                del content[place : place + length]
+                del content[position : position + length]
             case 4:
-                content[place:place] = content[place : place + 8 * length]
+                content[position:position] = content[position : position + 8 * length]
             case _:
                 size = int(random.choice((1, 2, 4, 8)))
                 number = int(random.choice(np.array(NUMBERS, dtype=object))) % 256**size
-                content[place : place + size] = number.to_bytes(size, "little")
+                content[position : position + size] = number.to_bytes(size, "little")
     return bytes(content)
 
 
 def mutate_inside(content, random):
-    """The same within a part of a zip or gzip, whose sums are right again afterwards; of other files None."""
+    """Mutate a member of a zip or gzip file and restore the checksums. Return None for other files."""
     if content[:2] == b"\x1f\x8b":
         try:
             return gzip.compress(mutate(gzip.decompress(content), random), mtime=0)
@@ -71,8 +71,8 @@ def mutate_inside(content, random):
         return None
     if not parts:
         return None
-    chosen = list(parts)[int(random.integers(len(parts)))]
-    parts[chosen] = mutate(parts[chosen], random)
+    member = list(parts)[int(random.integers(len(parts)))]
+    parts[member] = mutate(parts[member], random)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive, warnings.catch_warnings(action="ignore"):
         for name, part in parts.items():
@@ -86,12 +86,12 @@ def damaged(content, random):
 
 
 def read_table(path):
-    """Points, or FileError with one line that names the file."""
+    """Read points, or fail with a FileError of one line that names the file."""
     try:
         source = read_points(path)
-    except FileError as refusal:
-        if not str(refusal).startswith(f"{path}: ") or len(str(refusal).splitlines()) != 1:
-            raise AssertionError(f"an error should be one line with the file, got {refusal}") from refusal
+    except FileError as error:
+        if not str(error).startswith(f"{path}: ") or len(str(error).splitlines()) != 1:
+            raise AssertionError(f"an error must be one line that names the file, got {error}") from error
         return
     values = source.values if isinstance(source.values, np.ndarray) else source.values.data
     if (
@@ -99,25 +99,25 @@ def read_table(path):
         or len(source) < 1
         or (source.extra_columns is not None and len(source.extra_columns) != len(source))
     ):
-        raise AssertionError("numbers that are none, or rows that do not fit together")
+        raise AssertionError("values are not finite, or numbers of rows do not agree")
 
 
 def read_model(path):
-    """A model that places points, or a ValueError."""
+    """Read a model and transform points, or fail with a ValueError."""
     try:
         model = PixelSNE.load(path)
         rows = np.resize(POINTS, (3, min(model.n_features_in_, 1000)))
         is_sparse = model._embedding is not None and sparse.issparse(getattr(model._embedding.space, "values", None))
         model.set_params(n_jobs=1).transform(sparse.csr_array(rows) if is_sparse else rows)
-    except ValueError as refusal:
-        if not str(refusal):
-            raise AssertionError("an error without words") from refusal
+    except ValueError as error:
+        if not str(error):
+            raise AssertionError("an error without a message") from error
 
 
 def read_checkpoint(path):
-    """A run that goes on, or a ValueError. The half that is not there is the valid one."""
-    whole = {name: SEEDS / name for name in ("run.ckpt", "run.ckpt.prepared")}
-    for name, file in whole.items():
+    """Resume a run, or fail with a ValueError. A missing half of the checkpoint is copied from the valid one."""
+    valid = {name: SEEDS / name for name in ("run.ckpt", "run.ckpt.prepared")}
+    for name, file in valid.items():
         if not (path.parent / name).exists():
             shutil.copy(file, path.parent / name)
     run = PixelSNE(perplexity=3, max_iter=20, random_state=0, n_jobs=1).start(POINTS)
@@ -125,9 +125,9 @@ def read_checkpoint(path):
         resume(path.parent / "run.ckpt", run, {})
         for _, _ in zip(range(3), run.snapshots(), strict=False):
             pass
-    except (ValueError, FloatingPointError) as refusal:  # the second one: a map that flies apart
-        if not str(refusal):
-            raise AssertionError("an error without words") from refusal
+    except (ValueError, FloatingPointError) as error:  # the second one: a map that diverges
+        if not str(error):
+            raise AssertionError("an error without a message") from error
 
 
 TARGETS = dict.fromkeys(READERS, read_table) | {
@@ -142,7 +142,7 @@ def name_of(kind):
 
 
 def try_content(kind, content, folder):
-    """Whatever it is: an answer or an error in words, and nothing else."""
+    """Read the content. Readers must return a result or raise an error with a message, and nothing else."""
     path = Path(folder) / name_of(kind)
     path.write_bytes(content)
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""The slow twins: every kernel once more, in float64 NumPy, written to be read."""
+"""Reference implementations: each kernel of the core in plain float64 NumPy, written to be read."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def squared_distances(points):
-    """(n, n), by subtraction, so that equal points are at exactly 0."""
+    """Return (n, n) squared distances, computed by subtraction, so that equal points have distance exactly 0."""
     return np.square(points[:, None, :] - points[None, :, :]).sum(axis=2)
 
 
 def nearest(points, k):
-    """Indices and distances (n, k); ties go to the smaller index."""
+    """Return indices and distances (n, k) of the nearest points; ties go to the smaller index."""
     squared = squared_distances(np.asarray(points, dtype=np.float64))
     np.fill_diagonal(squared, np.inf)
     indices = np.argsort(squared, axis=1, kind="stable")[:, :k]
@@ -19,7 +19,7 @@ def nearest(points, k):
 
 
 def conditional_affinities(distances, perplexity):
-    """Each row's Gaussian kernel, by plain bisection."""
+    """Return each row's Gaussian kernel, calibrated by bisection."""
     rows = []
     for row in np.square(distances.astype(np.float64)):
         low, high = 0.0, np.inf
@@ -40,7 +40,7 @@ def conditional_affinities(distances, perplexity):
 
 
 def joint_affinities(indices, conditional):
-    """Dense P = (C + C^T) / 2n."""
+    """Return the dense matrix P = (C + C^T) / 2n."""
     n = len(indices)
     dense = np.zeros((n, n))
     np.put_along_axis(dense, np.asarray(indices, dtype=np.int64), conditional, axis=1)
@@ -48,7 +48,7 @@ def joint_affinities(indices, conditional):
 
 
 def dense(affinities):
-    """The package's sparse P as a dense float64 matrix."""
+    """Return the package's sparse P as a dense float64 matrix."""
     n = len(affinities)
     matrix = np.zeros((n, n))
     rows = np.repeat(np.arange(n), np.diff(affinities.offsets))
@@ -56,27 +56,27 @@ def dense(affinities):
     return matrix
 
 
-def closeness(positions):
-    """1 / (1 + d^2), with 0 for a point and itself."""
+def student_kernel(positions):
+    """Return (n, n) values of 1 / (1 + d^2), with 0 on the diagonal."""
     kernel = 1.0 / (1.0 + squared_distances(np.asarray(positions, dtype=np.float64)))
     np.fill_diagonal(kernel, 0.0)
     return kernel
 
 
 def weighted_differences(weights, positions):
-    """sum over j of weights_ij (y_i - y_j)."""
+    """Return the sum over j of weights_ij (y_i - y_j)."""
     return weights.sum(axis=1)[:, None] * positions - weights @ positions
 
 
 def attraction(joint, positions):
     positions = np.asarray(positions, dtype=np.float64)
-    return weighted_differences(joint * closeness(positions), positions)
+    return weighted_differences(joint * student_kernel(positions), positions)
 
 
 def repulsion(positions):
-    """Push (n, 2) and normalizer."""
+    """Return the push (n, 2) and the normalizer."""
     positions = np.asarray(positions, dtype=np.float64)
-    kernel = closeness(positions)
+    kernel = student_kernel(positions)
     return weighted_differences(kernel**2, positions), kernel.sum()
 
 
@@ -86,21 +86,21 @@ def gradient(joint, positions, exaggeration=1.0):
 
 
 def kl_divergence(joint, positions):
-    kernel = closeness(positions)
+    kernel = student_kernel(positions)
     present = joint > 0
     return (joint[present] * np.log(joint[present] / (kernel[present] / kernel.sum()))).sum()
 
 
 class Cell:
-    """A cell of 2^shift leaves a side with its children; built once, no occupied cell left out."""
+    """A cell of 2^shift leaves along each side, with its children. No occupied cell is omitted."""
 
     def __init__(self, column, row, shift, members, leaves):
         self.column, self.row, self.shift = column, row, shift
         self.members = set(members.tolist())
         self.children = []
         if shift > 0:
-            for place in ((0, 0), (0, 1), (1, 0), (1, 1)):
-                corner = 2 * np.array([column, row]) + place
+            for offset in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                corner = 2 * np.array([column, row]) + offset
                 inside = members[(leaves[members] >> (shift - 1) == corner).all(axis=1)]
                 if len(inside):
                     self.children.append(Cell(*corner, shift - 1, inside, leaves))
@@ -112,7 +112,7 @@ class Cell:
 
 
 def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
-    """Push and normalizer by a quadtree over whole-number leaves (n, 2), point by point, cell by cell."""
+    """Return push and normalizer of a quadtree over integer leaves (n, 2), computed point by point and cell by cell."""
     positions = np.asarray(positions, dtype=np.float64)
     origin, unit = np.asarray(origin), np.asarray(unit)
     push, normalizers = np.zeros_like(positions), np.zeros(len(positions))
@@ -129,13 +129,13 @@ def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
         push[i] += count * kernel**2 * difference
         normalizers[i] += count * kernel
 
-    def walk(i, cell):
+    def traverse(i, cell):
         contains = i in cell.members
         if cell.shift == 0:
-            extra_columns = list(cell.members - {i})
-            if extra_columns:
+            other_members = list(cell.members - {i})
+            if other_members:
                 own = contains and center == "mass"
-                add(i, len(extra_columns), positions[extra_columns].mean(axis=0) if own else center_of(cell))
+                add(i, len(other_members), positions[other_members].mean(axis=0) if own else center_of(cell))
             return
         width = 2.0**cell.shift * unit.max()
         at = center_of(cell)
@@ -143,11 +143,11 @@ def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
             add(i, len(cell.members), at)
             return
         for child in cell.children:
-            walk(i, child)
+            traverse(i, child)
 
     root = Cell(0, 0, levels, np.arange(len(positions)), leaves)
     for i in range(len(positions)):
-        walk(i, root)
+        traverse(i, root)
     return push, normalizers.sum()
 
 
@@ -173,7 +173,7 @@ def step(state, gradient, learning_rate, momentum, step_limit=np.inf):
 
 
 def spline(x):
-    """The quintic B-spline around 0: what a box of width 1 becomes when it is spread by it five times."""
+    """Return the quintic B-spline around 0: a box of width 1, convolved with itself five times."""
     knots = np.arange(7) - 3.0
     sides = np.maximum(0.0, np.asarray(x)[..., None] - knots) ** 5
     return sides @ np.array([1, -6, 15, -20, 15, -6, 1]) / 120
@@ -186,13 +186,13 @@ def spline_slope(x):
 
 
 def field_repulsion(positions, spacing, columns, rows):
-    """The pixel field with every weight, offset and transform written out: push and normalizer."""
+    """Return push and normalizer of the pixel field, with every weight, offset and transform written out."""
     positions = positions.astype(np.float64)
     center = (positions.min(axis=0) + positions.max(axis=0)) / 2
     weights, slopes, kernels = [], [], []
     for axis, nodes in enumerate((columns, rows)):
-        places = (positions[:, axis] - center[axis]) / spacing + (nodes - 1) / 2
-        offsets = places[:, None] - np.arange(nodes)
+        coordinates = (positions[:, axis] - center[axis]) / spacing + (nodes - 1) / 2
+        offsets = coordinates[:, None] - np.arange(nodes)
         weights.append(spline(offsets))
         slopes.append(spline_slope(offsets) / spacing)
         steps = np.minimum(np.arange(2 * nodes), 2 * nodes - np.arange(2 * nodes))
@@ -211,7 +211,7 @@ def field_repulsion(positions, spacing, columns, rows):
     return -0.5 * np.stack([by_x, by_y], axis=1), (values - 1).sum()
 
 
-def placing_cost(place, positions, neighbors, weights):
-    """Of a new point on a finished map, all pairs in float64."""
-    squared = np.square(positions.astype(np.float64) - np.asarray(place, np.float64)).sum(axis=1)
+def placing_cost(position, positions, neighbors, weights):
+    """Return the cost of a new point on a finished map, summed over all pairs in float64."""
+    squared = np.square(positions.astype(np.float64) - np.asarray(position, np.float64)).sum(axis=1)
     return float(np.sum(weights * np.log1p(squared[neighbors])) + np.log(np.sum(1 / (1 + squared))))

@@ -50,7 +50,7 @@ def test_perplexity_close_to_the_number_of_neighbors(clusters, gap):
     np.testing.assert_allclose(np.exp(entropy(rows)), 59 - gap, rtol=1e-4)
 
 
-def test_scale_does_not_matter(clusters):
+def test_scaled_distances_give_the_same_affinities(clusters):
     distances = find_neighbors(clusters, 30, "exact", 0, 2).distances
     rows = conditional_affinities(distances, [10.0], 2)
     for scale in (1e-12, 1e12):
@@ -64,11 +64,11 @@ def test_a_point_with_200_copies(random):
     affinities = joint_affinities(find_neighbors(points, 90, "exact", 0, 2), (30.0,), 2)
     check_joint(affinities)
     copies = conditional_affinities(find_neighbors(points, 90, "exact", 0, 2).distances, [30.0], 2)[:201]
-    np.testing.assert_allclose(copies, 1 / 90, rtol=1e-5)  # all at distance 0: equal shares
+    np.testing.assert_allclose(copies, 1 / 90, rtol=1e-5)  # all at distance 0: equal weights
 
 
-def test_few_copies_share_what_the_perplexity_leaves(random):
-    """40 copies cannot have a perplexity of 30: the nearest they can reach is their own number."""
+def test_copies_beyond_the_perplexity_get_equal_weights(random):
+    """40 copies cannot have a perplexity of 30: the nearest perplexity they reach is 40."""
     points = random.normal(size=(300, 5)).astype(np.float32)
     points[:41] = points[0]
     rows = conditional_affinities(find_neighbors(points, 90, "exact", 0, 2).distances, [30.0], 2)
@@ -81,7 +81,7 @@ def test_constant_data():
     check_joint(joint_affinities(neighbors, (10.0,), 2))
 
 
-def test_joint_against_the_dense_twin(clusters):
+def test_joint_affinities_against_the_dense_reference(clusters):
     neighbors = find_neighbors(clusters, 30, "exact", 0, 2)
     conditional = conditional_affinities(neighbors.distances, [10.0], 2)
     affinities = joint_affinities(neighbors, (10.0,), 2)
@@ -95,19 +95,19 @@ def test_joint_against_the_dense_twin(clusters):
 
 
 @pytest.mark.parametrize("own", [1, 250, 1000])
-def test_rows_of_a_part_are_those_of_the_whole(clusters, own):
-    """The first points are here, all others elsewhere; what those have to do with them arrives as edges."""
+def test_rows_of_a_shard_equal_the_rows_of_the_whole_matrix(clusters, own):
+    """The first points are in this shard, all others in two other shards, whose edges to this shard arrive as input."""
     neighbors = find_neighbors(clusters, 30, "exact", 0, 2)
     n, conditional = len(clusters), conditional_affinities(neighbors.distances, [10.0], 2)
     own = min(own, n)
-    numbers = np.arange(n, dtype=np.int32)
-    arrived = []
-    for begin, end in ((own, (own + n) // 2), ((own + n) // 2, n)):  # from two places
+    ids = np.arange(n, dtype=np.int32)
+    incoming = []
+    for begin, end in ((own, (own + n) // 2), ((own + n) // 2, n)):  # two other shards
         sources, ranks = np.nonzero(neighbors.indices[begin:end] < own)
         targets = neighbors.indices[begin:end][sources, ranks]
         values = conditional[begin:end][sources, ranks]
-        arrived.append((numbers[begin:end].copy(), numbers[:own].copy(), sources.astype(np.int32), targets, values))
-    parts = neighbors.indices[:own].copy(), conditional[:own].copy(), arrived
+        incoming.append((ids[begin:end].copy(), ids[:own].copy(), sources.astype(np.int32), targets, values))
+    parts = neighbors.indices[:own].copy(), conditional[:own].copy(), incoming
     offsets, columns, values = _core.joint_affinities_of_part(*parts, n, n, _core.ProgressToken(), 2)
     found = np.zeros((own, n))
     rows = np.repeat(np.arange(own), np.diff(offsets))
@@ -119,7 +119,7 @@ def test_rows_of_a_part_are_those_of_the_whole(clusters, own):
 
 
 def test_hubs_are_stored_once(random):
-    """A hub that is everybody's neighbor: rows of very different lengths."""
+    """One point is a neighbor of all others, so rows have very different lengths."""
     n = 400
     indices = np.stack([np.zeros(n), np.arange(n) + 1], axis=1).astype(np.int32) % n
     indices[0] = [1, 2]
@@ -159,7 +159,7 @@ def test_progress_reaches_one(clusters, stage):
     assert token.fraction == 1.0
 
 
-def test_they_are_read_only_whoever_made_them(clusters, tmp_path):
+def test_affinities_are_read_only_however_they_were_made(clusters, tmp_path):
     matrix = np.exp(-np.square(clusters[:20, None] - clusters[:20]).sum(axis=2))
     found = joint_affinities(find_neighbors(clusters, 5, "exact", 0, 1), (2.0,), 1)
     np.save(tmp_path / "values.npy", found.values)
@@ -167,13 +167,13 @@ def test_they_are_read_only_whoever_made_them(clusters, tmp_path):
     for affinities in (found, precomputed_affinities(matrix), mapped):
         for array in (affinities.offsets, affinities.columns, affinities.values):
             assert not array.flags.writeable
-    assert matrix.flags.writeable  # what a user brings stays the user's
+    assert matrix.flags.writeable  # the user's array stays writable
 
 
 @pytest.mark.parametrize("k", [5, 20, 119])
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_few_or_all_neighbors_against_the_definition(random, k, threads):
-    """Rows that name many of all points find twins in another way."""
+def test_joint_affinities_with_few_or_all_neighbors_against_the_reference(random, k, threads):
+    """Rows that list many of all points find reciprocal edges by a table of ranks."""
     points = random.normal(size=(120, 4)).astype(np.float32)
     conditional = calibrate(find_neighbors(points, k, "exact", 0, 1), (k / 3,), 1)
     expected = reference.joint_affinities(conditional.indices, conditional.values)

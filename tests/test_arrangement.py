@@ -1,4 +1,4 @@
-"""Whether a default map keeps what is far: clusters beside the right clusters, curves in one piece."""
+"""The global arrangement of default maps: related clusters are near each other, and curves are in one piece."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from pixelsne import PixelSNE, quality
 
 
 def nested_clusters(n, seed):
-    """4 x 5 x 5 clusters in 50 dimensions, and which of the 100 smallest each row belongs to."""
+    """Return 4 x 5 x 5 nested clusters in 50 dimensions, and the index of each row's smallest cluster."""
     rng = np.random.default_rng(seed)
     means = np.zeros((1, 50))
     for parts, deviation in ((4, 20.0), (5, 6.0), (5, 2.0)):
@@ -17,8 +17,8 @@ def nested_clusters(n, seed):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_nested_clusters_stay_beside_their_kin(seed):
-    """openTSNE 1.0.4 has .63 to .66 and .82 to .85; an early rate four times as high .22 to .35 and .36 to .58."""
+def test_nested_clusters_keep_their_arrangement(seed):
+    """openTSNE 1.0.4 has .63 to .66 and .82 to .85; a four times higher early rate has .22 to .35 and .36 to .58."""
     values, labels = nested_clusters(12_000, seed)
     placed = PixelSNE(random_state=0).fit_transform(values)
     assert quality.center_correlation(values, placed, labels) > 0.6
@@ -28,7 +28,7 @@ def test_nested_clusters_stay_beside_their_kin(seed):
     assert np.mean(distances.argmin(axis=1) // 25 == np.arange(100) // 25) > 0.75
 
 
-def test_a_smooth_curve_tears_seldom():
+def test_a_smooth_curve_has_few_tears():
     angle = np.linspace(0, 2 * np.pi, 6_000, endpoint=False)[:, None] * np.arange(1, 11)
     weights = np.random.default_rng(0).normal(0, 1, (2, 10, 50)) / np.sqrt(np.arange(1, 11))[:, None]
     placed = PixelSNE(random_state=0, aspect="equal").fit_transform(

@@ -1,4 +1,4 @@
-"""Runs that are stopped go on to the same bits; files that are not theirs are refused."""
+"""Stopped runs resume to the same bits, and checkpoints of other runs are refused."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from pixelsne.files.identity import fingerprint
 
 
 def make_checkpoint(model, values, path, iterations):
-    """Of a run that is left after so many iterations; the identity it has."""
+    """Write a checkpoint after `iterations` iterations; return the identity of the run."""
     run = model.start(values)
     identity = identity_of(values, run.settings)
     checkpoint = Checkpoint(path, run, identity, 1e9, prepared_exists=False)
@@ -36,7 +36,7 @@ def make_checkpoint(model, values, path, iterations):
     return identity
 
 
-def go_on(model, values, path):
+def resume_run(model, values, path):
     run = model.start(values)
     resume(path, run, identity_of(values, run.settings))
     for _ in run.snapshots():
@@ -59,13 +59,13 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("iterations", [1, 57, 100, 119])
-def test_the_same_bits_as_without_a_break(name, iterations, digits, tmp_path):
+def test_a_resumed_run_has_the_same_bits(name, iterations, digits, tmp_path):
     values = digits[0][:700]
     parameters = {"perplexity": 10, "max_iter": 120, "random_state": 3, **MODELS[name]}
     whole = PixelSNE(**parameters, n_jobs=2).fit(values)
     path = tmp_path / "run.ckpt"
     make_checkpoint(PixelSNE(**parameters, n_jobs=1), values, path, min(iterations, whole.n_iter_ - 1))
-    resumed = go_on(PixelSNE(**parameters, n_jobs=2), values, path)
+    resumed = resume_run(PixelSNE(**parameters, n_jobs=2), values, path)
     np.testing.assert_array_equal(resumed.positions_, whole.positions_)
     np.testing.assert_array_equal(resumed.embedding_, whole.embedding_)
     assert resumed.kl_divergence_ == whole.kl_divergence_
@@ -76,41 +76,41 @@ def test_the_same_bits_as_without_a_break(name, iterations, digits, tmp_path):
     np.testing.assert_array_equal(resumed.transform(digits[0][700:710]), whole.transform(digits[0][700:710]))
 
 
-def test_given_distances_and_affinities_go_on(clusters, tmp_path):
+def test_runs_on_precomputed_distances_and_affinities_resume(clusters, tmp_path):
     from sklearn.neighbors import kneighbors_graph  # noqa: PLC0415
 
     graph = kneighbors_graph(clusters, 30, mode="distance").tocsr()
     affinities = graph.copy()
     affinities.data = np.exp(-affinities.data)
-    for metric, given in (("precomputed", graph), ("affinities", affinities + affinities.T)):
+    for metric, values in (("precomputed", graph), ("affinities", affinities + affinities.T)):
         parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0, "metric": metric}
-        whole = PixelSNE(**parameters).fit(given)
-        make_checkpoint(PixelSNE(**parameters), given, tmp_path / metric, 30)
+        whole = PixelSNE(**parameters).fit(values)
+        make_checkpoint(PixelSNE(**parameters), values, tmp_path / metric, 30)
         np.testing.assert_array_equal(
-            go_on(PixelSNE(**parameters), given, tmp_path / metric).positions_, whole.positions_
+            resume_run(PixelSNE(**parameters), values, tmp_path / metric).positions_, whole.positions_
         )
 
 
-def test_a_finished_descent_is_kept_too(clusters, tmp_path):
+def test_a_checkpoint_of_the_last_iteration_resumes(clusters, tmp_path):
     parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
     whole = PixelSNE(**parameters).fit(clusters)
     make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 60)
     np.testing.assert_array_equal(
-        go_on(PixelSNE(**parameters), clusters, tmp_path / "run").positions_, whole.positions_
+        resume_run(PixelSNE(**parameters), clusters, tmp_path / "run").positions_, whole.positions_
     )
 
 
-def test_seconds_add_up(clusters, tmp_path):
+def test_timings_of_a_resumed_run_add_up(clusters, tmp_path):
     parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
     make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 30)
     before = read_archive(tmp_path / "run")[0]["timings"]
-    after = go_on(PixelSNE(**parameters), clusters, tmp_path / "run").timings_
+    after = resume_run(PixelSNE(**parameters), clusters, tmp_path / "run").timings_
     assert before["descent"] > 0
     assert after["descent"] > before["descent"]
     assert after["neighbors"] == before["neighbors"]
 
 
-def test_the_large_part_is_written_once(clusters, tmp_path):
+def test_the_prepared_data_are_written_once(clusters, tmp_path):
     path = tmp_path / "run"
     run = PixelSNE(perplexity=10, max_iter=20, random_state=0).start(clusters)
     checkpoint = Checkpoint(path, run, identity_of(clusters, run.settings), 0.0, prepared_exists=False)
@@ -136,15 +136,15 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_other_settings_are_named(change, clusters, tmp_path):
+def test_different_settings_are_refused_by_name(change, clusters, tmp_path):
     parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
     make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 10)
     other, message = CHANGES[change]
     with pytest.raises(FileError, match=message):
-        go_on(PixelSNE(**parameters | other), clusters, tmp_path / "run")
+        resume_run(PixelSNE(**parameters | other), clusters, tmp_path / "run")
 
 
-def test_other_data_are_named(clusters, tmp_path):
+def test_different_data_are_refused(clusters, tmp_path):
     parameters = {"perplexity": 10, "max_iter": 60, "random_state": 0}
     make_checkpoint(PixelSNE(**parameters), clusters, tmp_path / "run", 10)
     changed = clusters.copy()
@@ -156,17 +156,17 @@ def test_other_data_are_named(clusters, tmp_path):
         (clusters.astype(np.float64), "other values"),
     ):
         with pytest.raises(FileError, match=message):
-            go_on(PixelSNE(**parameters), other, tmp_path / "run")
+            resume_run(PixelSNE(**parameters), other, tmp_path / "run")
 
 
-def test_two_arrays_of_one_content_have_one_fingerprint(clusters, tmp_path):
+def test_equal_arrays_have_equal_fingerprints(clusters, tmp_path):
     np.save(tmp_path / "clusters.npy", np.asfortranarray(clusters))
     assert fingerprint(clusters) == fingerprint(np.load(tmp_path / "clusters.npy", mmap_mode="r"))
     assert fingerprint(clusters) != fingerprint(clusters[::-1])
 
 
 @pytest.fixture
-def kept(clusters, tmp_path):
+def checkpointed(clusters, tmp_path):
     model = PixelSNE(perplexity=10, max_iter=60, random_state=0)
     make_checkpoint(model, clusters, tmp_path / "run", 10)
     return model, clusters, tmp_path / "run"
@@ -188,9 +188,9 @@ DAMAGES = {
     "no timings": lambda document, _: document.update(timings={"descent": "long"}),
     "other kind": lambda document, _: document.update(kind="pixelsne model"),
     "newer": lambda document, _: document.update(version=99),
-    "nobody's": lambda document, _: document.update(run=None),
+    "no identity": lambda document, _: document.update(run=None),
 }
-DAMAGES_BESIDE = {
+PREPARED_DAMAGES = {
     "column out of range": lambda _, arrays: arrays["p_columns"].__setitem__(0, 600),
     "negative column": lambda _, arrays: arrays["p_columns"].__setitem__(0, -1),
     "falling offsets": lambda _, arrays: arrays["p_offsets"].__setitem__(1, 10**6),
@@ -202,30 +202,30 @@ DAMAGES_BESIDE = {
 
 
 @pytest.mark.parametrize(
-    ("beside", "damage"), [*((False, name) for name in DAMAGES), *((True, name) for name in DAMAGES_BESIDE)]
+    ("in_prepared", "damage"), [*((False, name) for name in DAMAGES), *((True, name) for name in PREPARED_DAMAGES)]
 )
-def test_damage_is_refused(beside, damage, kept):
-    model, values, path = kept
-    rewrite(prepared_path(path) if beside else path, (DAMAGES_BESIDE if beside else DAMAGES)[damage])
+def test_damaged_checkpoints_are_refused(in_prepared, damage, checkpointed):
+    model, values, path = checkpointed
+    rewrite(prepared_path(path) if in_prepared else path, (PREPARED_DAMAGES if in_prepared else DAMAGES)[damage])
     with pytest.raises(ValueError, match="run"):
-        go_on(model, values, path)
+        resume_run(model, values, path)
 
 
-@pytest.mark.parametrize("beside", [False, True])
-def test_halves_are_refused(beside, kept):
-    model, values, path = kept
-    one = prepared_path(path) if beside else path
+@pytest.mark.parametrize("in_prepared", [False, True])
+def test_truncated_and_missing_halves_are_refused(in_prepared, checkpointed):
+    model, values, path = checkpointed
+    one = prepared_path(path) if in_prepared else path
     whole = one.read_bytes()
     one.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match="is damaged"):
-        go_on(model, values, path)
+        resume_run(model, values, path)
     one.unlink()
     with pytest.raises((FileError, FileNotFoundError), match="run"):
-        go_on(model, values, path)
+        resume_run(model, values, path)
 
 
-def test_checkpoints_hold_no_code(kept):
-    for path in (kept[2], prepared_path(kept[2])):
+def test_checkpoints_hold_no_code(checkpointed):
+    for path in (checkpointed[2], prepared_path(checkpointed[2])):
         with zipfile.ZipFile(path) as archive:
             assert all(name == "document.json" or name.endswith(".npy") for name in archive.namelist())
 
@@ -233,7 +233,7 @@ def test_checkpoints_hold_no_code(kept):
 # Signals
 
 
-def test_a_first_signal_waits_and_a_second_does_not():
+def test_the_first_signal_is_deferred_and_the_second_is_not():
     signals = Signals()
     with pytest.raises(Stopped) as stopped, signals.deferred():
         signals(signal.SIGTERM, None)
@@ -250,7 +250,7 @@ def test_a_first_signal_waits_and_a_second_does_not():
         signals(signal.SIGINT, None)
 
 
-def test_handlers_are_put_back():
+def test_signal_handlers_are_restored():
     before = signal.getsignal(signal.SIGTERM)
     with handle_signals():
         assert signal.getsignal(signal.SIGTERM) is not before
@@ -261,7 +261,7 @@ def test_handlers_are_put_back():
 
 
 @pytest.mark.parametrize("unnamed", [True, False])
-def test_a_file_appears_when_it_is_complete(unnamed, tmp_path, monkeypatch):
+def test_files_are_written_atomically(unnamed, tmp_path, monkeypatch):
     if not unnamed:
         monkeypatch.setattr("pixelsne.files.atomic_write.open_unnamed", lambda _: None)
     path = tmp_path / "result"
@@ -315,16 +315,16 @@ def wait_for(path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_a_run_that_was_stopped_goes_on_to_the_same_map(number, code, large, tmp_path):
+def test_a_stopped_run_resumes_to_the_same_map(number, code, large, tmp_path):
     whole, output, checkpoint = tmp_path / "whole.npy", tmp_path / "map.npy", tmp_path / "run.ckpt"
     assert code_of(start(large, whole)) == 0
     process = start(large, output, "--checkpoint", str(checkpoint), "--every", "0.01")
     wait_for(checkpoint)
     process.send_signal(number)
-    _, said = process.communicate(timeout=300)
+    _, stderr = process.communicate(timeout=300)
     assert process.returncode == code
     if number != signal.SIGKILL:
-        assert f"--resume {checkpoint}" in said
+        assert f"--resume {checkpoint}" in stderr
     assert not output.exists()
     again = start(large, output, "--checkpoint", str(checkpoint))
     assert f"exists: continue from it with --resume {checkpoint}" in again.communicate(timeout=300)[1]
@@ -334,19 +334,19 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_map(number, code, large, tmp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "map.npy", "whole.npy"]
 
 
-def test_stopped_without_a_checkpoint(large, tmp_path):
+def test_a_run_stopped_without_a_checkpoint_says_so(large, tmp_path):
     process = start(large, tmp_path / "map.npy", "--progress")
     for line in process.stderr:
         if "unfolding" in line:
             break
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
+    _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert "nothing written; pass --checkpoint FILE to be able to resume" in said
+    assert "nothing written; pass --checkpoint FILE to be able to resume" in stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy"]
 
 
-def test_results_that_are_complete_are_not_denied(clusters, tmp_path, monkeypatch):
+def test_a_stop_while_results_are_written_names_the_complete_ones(clusters, tmp_path, monkeypatch):
     np.save(tmp_path / "points.npy", clusters)
     written = [str(tmp_path / name) for name in ("map.npy", "map.png", "run")]
     options = ["-o", written[0], "--plot", written[1], "--checkpoint", written[2]]
@@ -363,8 +363,8 @@ def test_results_that_are_complete_are_not_denied(clusters, tmp_path, monkeypatc
         assert finished.stderr == f"pixelsne: {message}\n"
 
 
-def test_a_checkpoint_may_move(large, tmp_path):
-    """--resume A --checkpoint B: the work goes on in B."""
+def test_a_resumed_run_may_write_another_checkpoint(large, tmp_path):
+    """`--resume A --checkpoint B` continues from A and writes to B."""
     first, second = tmp_path / "first.ckpt", tmp_path / "second.ckpt"
     process = start(large, tmp_path / "map.npy", "--checkpoint", str(first), "--every", "0.01")
     wait_for(first)
@@ -377,11 +377,11 @@ def test_a_checkpoint_may_move(large, tmp_path):
     assert prepared_path(second).exists()
     assert code_of(start(large, tmp_path / "map.npy", "--resume", str(second))) == 0
     assert not second.exists()
-    assert first.exists(), "what is not this run's is left alone"
+    assert first.exists(), "the other checkpoint must not be removed"
 
 
-def test_settings_know_every_field():
-    """A setting that is added must be part of what makes a run the same."""
+def test_every_setting_is_part_of_the_identity():
+    """A new setting must become part of the identity of a run."""
     settings = PixelSNE(random_state=0).start(np.eye(100)).settings
     identity = identity_of(np.eye(100), settings)
     assert set(replace(settings).__dataclass_fields__) - {"threads"} <= set(identity)

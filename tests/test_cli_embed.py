@@ -26,10 +26,10 @@ def test_from_a_file_to_a_map(kind, cells, tmp_path):
         assert "kind" in one.extra_columns.column_names
     if kind in {"parquet", "npz", "h5ad"}:
         assert one.metadata["settings"]["perplexity"] == 10
-    assert [path.name for path in output.parent.iterdir()] == [output.name], "nothing else is left there"
+    assert [path.name for path in output.parent.iterdir()] == [output.name], "no other file may be left"
 
 
-def test_every_kind_of_map_holds_the_same_places(cells, tmp_path):
+def test_every_format_holds_the_same_positions(cells, tmp_path):
     for kind in ("parquet", "csv", "npy", "npz"):
         run("embed", cells, "-o", tmp_path / f"map.{kind}", *QUICK)
     maps = [read_map(tmp_path / f"map.{kind}").placed for kind in ("parquet", "csv", "npy", "npz")]
@@ -37,7 +37,7 @@ def test_every_kind_of_map_holds_the_same_places(cells, tmp_path):
         np.testing.assert_array_equal(one, maps[0])
 
 
-def test_the_map_is_the_estimators(cells, tmp_path):
+def test_the_command_writes_the_map_of_the_estimator(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.npy", "--columns", "p10,p20,p30", "--seed", "3", *QUICK)
     table = pq.read_table(cells, columns=["p10", "p20", "p30"])
     values = np.stack([column.to_numpy() for column in table.columns], axis=1)
@@ -45,10 +45,12 @@ def test_the_map_is_the_estimators(cells, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), expected)
 
 
-def test_the_parquet_tells_all(cells, tmp_path):
+def test_columns_and_metadata_of_a_parquet_map(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--seed", "7", *QUICK)
     table = pq.read_table(tmp_path / "map.parquet")
-    assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "input_x"], "an x of the input moves aside"
+    assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "input_x"], (
+        "a column x of the input is renamed"
+    )
     np.testing.assert_array_equal(table["pixel_x"], np.floor(table["x"]))
     metadata = json.loads(table.schema.metadata[b"pixelsne"])
     assert metadata["seed"] == 7
@@ -59,7 +61,7 @@ def test_the_parquet_tells_all(cells, tmp_path):
     assert len(metadata["columns"]) == 65
 
 
-def test_other_tools_open_the_map(finished):
+def test_pandas_polars_and_duckdb_read_the_map(finished):
     frames = [
         pd.read_parquet(finished),
         pl.read_parquet(finished).to_pandas(),
@@ -79,45 +81,45 @@ def test_the_same_seed_gives_the_same_file(cells, tmp_path):
     assert (tmp_path / "one.parquet").read_bytes() != (tmp_path / "other.parquet").read_bytes()
 
 
-def test_a_result_for_machines(cells, tmp_path):
+def test_the_json_report(cells, tmp_path):
     paths = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
     result = run("embed", cells, *paths, "--label", "kind", "--json", *QUICK)
-    told = json.loads(result.stdout)
-    assert told["rows"] == 300
-    assert told["columns"] == 65
-    assert told["iterations"] == 60
-    assert told["settings"]["perplexity"] == 10
-    assert {"read", "neighbors", "descent", "fit", "write", "total"} <= told["timings"].keys()
+    report = json.loads(result.stdout)
+    assert report["rows"] == 300
+    assert report["columns"] == 65
+    assert report["iterations"] == 60
+    assert report["settings"]["perplexity"] == 10
+    assert {"read", "neighbors", "descent", "fit", "write", "total"} <= report["timings"].keys()
     paths = {"map": str(tmp_path / "map.parquet"), "picture": str(tmp_path / "map.png"), "page": None, "model": None}
-    assert told["paths"] == paths
+    assert report["paths"] == paths
     placed = read_map(tmp_path / "map.parquet").placed
     names = pq.read_table(tmp_path / "map.parquet")["kind"].to_numpy()
-    assert told["quality"]["k"] == [10, 30]
-    assert told["quality"]["knn_accuracy"] == pytest.approx(list(quality.knn_accuracy(placed, names, [10, 30])))
+    assert report["quality"]["k"] == [10, 30]
+    assert report["quality"]["knn_accuracy"] == pytest.approx(list(quality.knn_accuracy(placed, names, [10, 30])))
     assert not result.stderr
 
 
-def test_messages_only_where_somebody_watches(cells, tmp_path):
+def test_progress_is_printed_only_on_request(cells, tmp_path):
     arguments = ["embed", cells, "-o", tmp_path / "map.npy", "--perplexity", "10", "--max-iter", "60"]
     assert run(*arguments).output == ""
-    told = run(*arguments, "--progress")
-    assert told.stdout == ""
-    assert "300 rows of 65 numbers: p0, p1" in told.stderr
-    assert "unfolding" in told.stderr
-    assert "iteration 60" in told.stderr
+    report = run(*arguments, "--progress")
+    assert report.stdout == ""
+    assert "300 rows of 65 numbers: p0, p1" in report.stderr
+    assert "unfolding" in report.stderr
+    assert "iteration 60" in report.stderr
     assert run(*arguments, "--progress", "--quiet").output == ""
 
 
-def test_warnings_are_lines(cells, tmp_path):
+def test_a_warning_is_one_line(cells, tmp_path):
     result = run("embed", cells, "-o", tmp_path / "map.npy", "--perplexity", "200", "--max-iter", "60")
     assert result.stderr.splitlines() == [
         "pixelsne: warning: perplexity=200 is too large for 300 points; using 99.6667"
     ]
 
 
-def test_new_rows_on_an_old_map(cells, tmp_path):
-    chosen = ["--columns", ",".join(f"p{place}" for place in range(5, 60))]
-    run("embed", cells, "-o", tmp_path / "map.parquet", "--model", tmp_path / "m" / "model", *chosen, *QUICK)
+def test_transform_places_new_rows_on_the_map(cells, tmp_path):
+    columns_option = ["--columns", ",".join(f"p{index}" for index in range(5, 60))]
+    run("embed", cells, "-o", tmp_path / "map.parquet", "--model", tmp_path / "m" / "model", *columns_option, *QUICK)
     result = run("transform", tmp_path / "m" / "model", cells, "-o", tmp_path / "again.parquet", "--json", "--quiet")
     assert json.loads(result.stdout)["rows"] == 300
     again, before = read_map(tmp_path / "again.parquet"), read_map(tmp_path / "map.parquet")
@@ -130,7 +132,7 @@ def test_new_rows_on_an_old_map(cells, tmp_path):
     assert "p5" in wrong.stderr or "has 2 numbers per row, but the model was fitted to 55" in wrong.stderr
 
 
-def test_a_map_may_start_from_another(cells, tmp_path):
+def test_a_map_may_start_from_a_model(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.npy", "--model", tmp_path / "model", *QUICK)
     start = ["--init", tmp_path / "model", "--perplexity", "10", "--quiet", "--max-iter"]
     run("embed", cells, "-o", tmp_path / "again.npy", *start, "1")
@@ -138,12 +140,12 @@ def test_a_map_may_start_from_another(cells, tmp_path):
     assert np.median(moved) < 20
 
 
-def test_a_picture_with_the_map(cells, tmp_path):
+def test_embed_writes_a_picture(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--plot", tmp_path / "p" / "map.png", "--label", "kind", *QUICK)
     assert (tmp_path / "p" / "map.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_preset(cells, tmp_path):
+def test_a_preset_sets_the_parameters(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--preset", "bh-sne", "--max-iter", "20", "--quiet")
     used = read_map(tmp_path / "map.parquet").metadata["settings"]
     assert used["repulsion"] == "barnes-hut"
@@ -151,7 +153,7 @@ def test_a_preset(cells, tmp_path):
     assert used["max_iter"] == 20
 
 
-def test_the_demo(tmp_path):
+def test_demo_writes_a_picture_and_a_page(tmp_path):
     result = run("demo", "-o", tmp_path / "map.png")
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
     assert str(tmp_path / "map.png") in result.stdout

@@ -1,4 +1,4 @@
-"""What cannot be: told in a line, before any time is spent, and nothing is lost or written over."""
+"""Errors of the commands: one line, before time is spent, and no file is lost or overwritten."""
 
 import os
 import re
@@ -27,7 +27,7 @@ from pixelsne.files.read_map import read_map
         (["-o", "map.parquet", "--n-neighbors", "3"], "n_neighbors=3 cannot carry"),
     ],
 )
-def test_what_fails_says_why_in_one_line(arguments, message, cells, tmp_path, monkeypatch):
+def test_an_error_is_one_line_with_the_reason(arguments, message, cells, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if os.geteuid() == 0 and "/proc" in message:
         arguments = ["-o", "/proc/self/comm/map.parquet"]
@@ -38,7 +38,7 @@ def test_what_fails_says_why_in_one_line(arguments, message, cells, tmp_path, mo
     assert not list(tmp_path.iterdir())
 
 
-def test_usage_is_exit_2(cells):
+def test_wrong_usage_exits_with_2(cells):
     run("embed", cells, expect=2)
     run("embed", cells, "-o", "map.parquet", "--resolution", "wide", expect=2)
     run("embed", cells, "-o", "map.parquet", "--metric", "nothing", expect=2)
@@ -46,17 +46,17 @@ def test_usage_is_exit_2(cells):
     run("nothing", expect=2)
 
 
-def test_one_row_is_no_map(tmp_path):
+def test_a_single_row_is_refused(tmp_path):
     (tmp_path / "one.csv").write_text("a,b\n1,2\n")
     assert "one.csv: has 1 row" in run("embed", tmp_path / "one.csv", "-o", tmp_path / "m.npy", expect=1).stderr
 
 
-def test_a_missing_input(tmp_path):
+def test_a_missing_input_is_named(tmp_path):
     result = run("embed", tmp_path / "nothing.parquet", "-o", tmp_path / "map.parquet", expect=1)
     assert "nothing.parquet: No such file" in result.stderr
 
 
-def test_a_fit_that_cannot_be_is_refused_before_anything_is_read(tmp_path, monkeypatch):
+def test_a_fit_beyond_the_memory_is_refused_before_reading(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.memory.available", lambda: 100e6)
     pq.write_table(pa.table({"a": np.zeros(200_000), "b": np.zeros(200_000)}), tmp_path / "many.parquet")
     monkeypatch.setattr("pixelsne.files.columns.fill", lambda *_: pytest.fail("was read"))
@@ -68,7 +68,7 @@ def test_a_fit_that_cannot_be_is_refused_before_anything_is_read(tmp_path, monke
     )
 
 
-def test_what_writing_needs_is_looked_for_before_the_fit(cells, tmp_path, monkeypatch):
+def test_a_missing_library_for_writing_is_reported_before_reading(cells, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     result = run("embed", cells, "-o", tmp_path / "map.h5ad", *QUICK, expect=1)
@@ -81,7 +81,7 @@ def test_colors_are_checked_before_the_fit(cells, tmp_path, monkeypatch):
     assert "holds no numbers" in run("embed", cells, "-o", tmp_path / "m.npy", *options, *QUICK, expect=1).stderr
 
 
-def test_the_map_is_kept_when_something_else_fails(cells, tmp_path, monkeypatch):
+def test_the_map_is_kept_when_the_picture_fails(cells, tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.commands.results.draw", lambda *_: 1 / 0)
     outputs = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
     result = run("embed", cells, *outputs, *QUICK, expect=1)
@@ -89,7 +89,7 @@ def test_the_map_is_kept_when_something_else_fails(cells, tmp_path, monkeypatch)
     assert len(read_map(tmp_path / "map.parquet").placed) == 300
 
 
-def test_an_input_is_never_written_over(cells, tmp_path):
+def test_an_input_is_never_overwritten(cells, tmp_path):
     before = cells.read_bytes()
     (tmp_path / "link.parquet").symlink_to(cells)
     for output in (cells, tmp_path / "link.parquet"):

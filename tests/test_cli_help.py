@@ -1,4 +1,4 @@
-"""What the command line says of itself: help, its page in docs/, completion."""
+"""Help texts of the command line, their page in docs/, and completion."""
 
 import os
 import re
@@ -45,19 +45,19 @@ def test_every_command_and_option_is_documented(name, command):
         assert flag in known, f"{flag} of {name} is documented, but unknown"
 
 
-def test_names_are_those_the_estimator_knows():
+def test_choices_are_those_of_the_estimator():
     assert set(choices.METRICS) == set(SPACES)
     assert ("auto", *SEARCHES) == choices.SEARCHES
     assert ("auto", *METHODS) == choices.REPULSIONS
     assert tuple(settings.PRESETS) == choices.PRESETS
 
 
-def test_defaults_told_are_the_estimators():
+def test_documented_defaults_are_those_of_the_estimator():
     parameters = PixelSNE().get_params()
     for option in main.commands["embed"].params:
-        told = re.search(r"\[default: (\S+)\]", option.help or "") if isinstance(option, click.Option) else None
-        if told is not None:
-            assert str(parameters[option.name]) in {told[1], f"{told[1]}.0"}, option.name
+        documented = re.search(r"\[default: (\S+)\]", option.help or "") if isinstance(option, click.Option) else None
+        if documented is not None:
+            assert str(parameters[option.name]) in {documented[1], f"{documented[1]}.0"}, option.name
 
 
 def test_version_and_completion():
@@ -72,7 +72,7 @@ def test_version_and_completion():
     assert "rp-forest" in shown.stdout
 
 
-def test_help_imports_nothing_slow():
+def test_help_imports_no_slow_module():
     code = (
         "import sys; from pixelsne.cli import main\n"
         "try: main(['embed', '--help'])\n"

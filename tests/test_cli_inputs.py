@@ -35,7 +35,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
-def test_whatever_travels_along_is_written(kind, tmp_path):
+def test_extra_columns_of_any_type_are_written(kind, tmp_path):
     vectors = pa.FixedSizeListArray.from_arrays(np.random.default_rng(0).normal(size=500), 5)
     pq.write_table(pa.table({"vector": vectors, **ODD}), tmp_path / "points.parquet")
     outputs = ["-o", tmp_path / f"map.{kind}", "--html", tmp_path / "map.html", "--plot", tmp_path / "map.png"]
@@ -49,8 +49,8 @@ def test_whatever_travels_along_is_written(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
-def test_a_label_has_one_name(kind, tmp_path, monkeypatch):
-    """Also where the map's file needs that name for itself."""
+def test_a_label_keeps_its_name_in_every_format(kind, tmp_path, monkeypatch):
+    """Also where the map's file uses that name itself."""
     rng, drawn = np.random.default_rng(0), []
     monkeypatch.setattr("pixelsne.plot.choose_coloring", lambda _, name, *__: drawn.append(name) or GRAY)
     names = ("y", "input_y", "file", "embedding")
@@ -65,48 +65,50 @@ def test_a_label_has_one_name(kind, tmp_path, monkeypatch):
             k: v.tolist() for k, v in columns.items()
         }
         assert page_of(one, "map", label).color == label
-        color = [] if kind != "csv" else ["--color", label]  # a csv does not tell the label
+        color = [] if kind != "csv" else ["--color", label]  # csv files do not store the label
         run("plot", path, "-o", tmp_path / "b.png", *color)
         run("plot", path, "-o", tmp_path / "b.html", "--color", label)
         assert drawn == [label, label]
         drawn.clear()
 
 
-def test_a_column_may_be_asked_for_by_its_name_in_the_file(tmp_path):
+def test_a_column_may_be_named_as_in_the_map_file(tmp_path):
     np.savez(tmp_path / "points.npz", X=np.random.default_rng(0).normal(size=(100, 5)), y=np.arange(100) % 3)
     run("embed", tmp_path / "points.npz", "-o", tmp_path / "map.parquet", *QUICK)
     assert "input_y" in pq.read_schema(tmp_path / "map.parquet").names
     run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", "--color", "input_y")
 
 
-def test_older_maps_tell_the_label_by_its_name_in_the_file(tmp_path):
+def test_a_label_named_as_in_the_map_file_is_recognized(tmp_path):
     table = pa.table({"x": [1.0, 2.0], "y": [1.0, 2.0], "input_y": ["a", "b"]})
-    told = {b"pixelsne": b'{"resolution": [16, 16], "label": "input_y"}'}
-    pq.write_table(table.replace_schema_metadata(told), tmp_path / "map.parquet")
+    metadata = {b"pixelsne": b'{"resolution": [16, 16], "label": "input_y"}'}
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "map.parquet")
     one = read_map(tmp_path / "map.parquet")
     assert one.metadata["label"] == "y"
     assert one.extra_columns.column_names == ["y"]
 
 
-def test_cells_keep_all_they_had(tmp_path):
+def test_h5ad_output_keeps_the_content_of_the_input(tmp_path):
     rng = np.random.default_rng(0)
     with warnings.catch_warnings(action="ignore"):
-        given = anndata.AnnData(sparse.csr_array(rng.poisson(1, (100, 30)).astype(np.float32)))
-        given.obs["type"] = pd.Categorical(rng.choice(["B", "T"], 100))
-        given.obsm["X_pca"] = rng.normal(size=(100, 5))
-        given.layers["raw"] = given.X.copy()
-        given.write_h5ad(tmp_path / "cells.h5ad")
+        adata = anndata.AnnData(sparse.csr_array(rng.poisson(1, (100, 30)).astype(np.float32)))
+        adata.obs["type"] = pd.Categorical(rng.choice(["B", "T"], 100))
+        adata.obsm["X_pca"] = rng.normal(size=(100, 5))
+        adata.layers["raw"] = adata.X.copy()
+        adata.write_h5ad(tmp_path / "cells.h5ad")
     before = (tmp_path / "cells.h5ad").read_bytes()
     run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "map.h5ad", "--rep", "X_pca", "--label", "type", *QUICK)
     found = anndata.read_h5ad(tmp_path / "map.h5ad")
-    expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(given.obsm["X_pca"])
+    expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(adata.obsm["X_pca"])
     np.testing.assert_array_equal(read_map(tmp_path / "map.h5ad").placed, expected)
-    assert (found.layers["raw"] != given.layers["raw"]).nnz == 0
-    assert list(found.obs["type"]) == list(given.obs["type"])
+    assert (found.layers["raw"] != adata.layers["raw"]).nnz == 0
+    assert list(found.obs["type"]) == list(adata.obs["type"])
     assert (tmp_path / "cells.h5ad").read_bytes() == before
-    told = json.loads(run("score", tmp_path / "cells.h5ad", tmp_path / "map.h5ad", "--label", "type", "--json").stdout)
-    exact = quality.neighborhood_precision(given.obsm["X_pca"], expected, 10)
-    assert told["neighborhood_precision"][3] == pytest.approx(exact)
+    report = json.loads(
+        run("score", tmp_path / "cells.h5ad", tmp_path / "map.h5ad", "--label", "type", "--json").stdout
+    )
+    exact = quality.neighborhood_precision(adata.obsm["X_pca"], expected, 10)
+    assert report["neighborhood_precision"][3] == pytest.approx(exact)
     run("embed", tmp_path / "cells.h5ad", "-o", tmp_path / "all.parquet", *QUICK)
     assert "neighborhood" in run("score", tmp_path / "cells.h5ad", tmp_path / "all.parquet").stdout
     assert read_map(tmp_path / "all.parquet").extra_columns.column_names == ["cell", "type"]
@@ -116,7 +118,7 @@ def test_cells_keep_all_they_had(tmp_path):
 
 
 @pytest.mark.parametrize("metric", ["cosine", "cityblock", "precomputed"])
-def test_other_distances(metric, tmp_path):
+def test_other_metrics_from_file_to_score(metric, tmp_path):
     rng = np.random.default_rng(0)
     values = np.abs(rng.normal(size=(120, 8)))
     if metric == "precomputed":
@@ -125,16 +127,16 @@ def test_other_distances(metric, tmp_path):
     run("embed", tmp_path / "values.npy", "-o", tmp_path / "map.npz", "--metric", metric, *QUICK)
     expected = PixelSNE(perplexity=10, max_iter=60, random_state=0, metric=metric).fit_transform(values)
     np.testing.assert_array_equal(read_map(tmp_path / "map.npz").placed, expected)
-    told = json.loads(run("score", tmp_path / "values.npy", tmp_path / "map.npz", "--json").stdout)
-    assert 0.2 < told["neighborhood_precision"][3] <= 1
-    assert told["kl_divergence"] == pytest.approx(read_map(tmp_path / "map.npz").metadata["kl_divergence"], rel=1e-3)
+    report = json.loads(run("score", tmp_path / "values.npy", tmp_path / "map.npz", "--json").stdout)
+    assert 0.2 < report["neighborhood_precision"][3] <= 1
+    assert report["kl_divergence"] == pytest.approx(read_map(tmp_path / "map.npz").metadata["kl_divergence"], rel=1e-3)
 
 
-def test_sparse_matrices(tmp_path):
+def test_sparse_matrices_from_file_to_score(tmp_path):
     matrix = sparse.random(200, 3000, 0.02, format="csr", random_state=0)
     sparse.save_npz(tmp_path / "counts.npz", matrix)
     run("embed", tmp_path / "counts.npz", "-o", tmp_path / "map.npz", *QUICK)
     expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(matrix)
     np.testing.assert_array_equal(read_map(tmp_path / "map.npz").placed, expected)
-    told = json.loads(run("score", tmp_path / "counts.npz", tmp_path / "map.npz", "--json").stdout)
-    assert len(told["neighborhood_precision"]) == 6
+    report = json.loads(run("score", tmp_path / "counts.npz", tmp_path / "map.npz", "--json").stdout)
+    assert len(report["neighborhood_precision"]) == 6

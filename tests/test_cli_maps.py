@@ -1,4 +1,4 @@
-"""`pixelsne score` and `plot`: finished maps, judged and drawn."""
+"""`pixelsne score` and `plot` of finished maps."""
 
 import json
 
@@ -18,30 +18,30 @@ from pixelsne.neighbors import find_neighbors
 
 
 @pytest.mark.parametrize("label", [[], ["--label", "kind"]])
-def test_scores(label, cells, finished):
-    told = json.loads(run("score", cells, finished, *label, "--json").stdout)
+def test_scores_agree_with_the_quality_functions(label, cells, finished):
+    report = json.loads(run("score", cells, finished, *label, "--json").stdout)
     placed = read_map(finished).placed
     table = pq.read_table(cells)
-    values = np.stack([table[f"p{place}"].to_numpy() for place in range(64)], axis=1)
-    assert told["k"] == [1, 3, 5, 10, 20, 30]
-    assert told["sampled_rows"] is None
-    expected = quality.neighborhood_precision(values, placed, told["k"])
-    assert told["neighborhood_precision"] == pytest.approx(list(expected), abs=1e-3)
+    values = np.stack([table[f"p{index}"].to_numpy() for index in range(64)], axis=1)
+    assert report["k"] == [1, 3, 5, 10, 20, 30]
+    assert report["sampled_rows"] is None
+    expected = quality.neighborhood_precision(values, placed, report["k"])
+    assert report["neighborhood_precision"] == pytest.approx(list(expected), abs=1e-3)
     if label:
-        accuracy = quality.knn_accuracy(placed, table["kind"].to_numpy(), told["k"])
-        assert told["knn_accuracy"] == pytest.approx(list(accuracy))
+        accuracy = quality.knn_accuracy(placed, table["kind"].to_numpy(), report["k"])
+        assert report["knn_accuracy"] == pytest.approx(list(accuracy))
     else:
-        assert told["knn_accuracy"] is None
+        assert report["knn_accuracy"] is None
 
 
-def test_the_divergence_is_that_of_the_maps_own_settings(cells, finished):
-    told = json.loads(run("score", cells, finished, "--json").stdout)
+def test_the_kl_divergence_uses_the_settings_of_the_map(cells, finished):
+    report = json.loads(run("score", cells, finished, "--json").stdout)
     written = read_map(finished).metadata["kl_divergence"]
-    assert told["kl_divergence"] == pytest.approx(written, rel=1e-4)
+    assert report["kl_divergence"] == pytest.approx(written, rel=1e-4)
     other = json.loads(run("score", cells, finished, "--perplexity", "20", "--json").stdout)
     assert other["kl_divergence"] != pytest.approx(written, rel=1e-2)
     table = pq.read_table(cells)
-    values = np.stack([table[f"p{place}"].to_numpy() for place in range(64)], axis=1)
+    values = np.stack([table[f"p{index}"].to_numpy() for index in range(64)], axis=1)
     model = PixelSNE(perplexity=20, random_state=0, n_pca=50)
     points = model.start(values)
     for _ in points.snapshots():
@@ -69,14 +69,14 @@ def test_large_maps_are_scored_by_a_sample(cells, finished, monkeypatch):
     monkeypatch.setattr("pixelsne.commands.score.EXACT_UP_TO", 250)
     monkeypatch.setattr("pixelsne.commands.score.ROWS_SAMPLED", 100)
     assert "300 points, 100 of them sampled and compared with all" in run("score", cells, finished).stdout
-    told = json.loads(run("score", cells, finished, "--json").stdout)
-    assert told["sampled_rows"] == 100
+    report = json.loads(run("score", cells, finished, "--json").stdout)
+    assert report["sampled_rows"] == 100
     exact = quality.neighborhood_precision(
-        np.stack([pq.read_table(cells)[f"p{place}"].to_numpy() for place in range(64)], axis=1),
+        np.stack([pq.read_table(cells)[f"p{index}"].to_numpy() for index in range(64)], axis=1),
         read_map(finished).placed,
         10,
     )
-    assert told["neighborhood_precision"][3] == pytest.approx(exact, abs=0.05)
+    assert report["neighborhood_precision"][3] == pytest.approx(exact, abs=0.05)
 
 
 def test_a_map_of_other_rows_is_not_scored(cells, finished, tmp_path):
@@ -86,7 +86,7 @@ def test_a_map_of_other_rows_is_not_scored(cells, finished, tmp_path):
     assert "200 rows" in result.stderr
 
 
-def test_pictures(finished, tmp_path):
+def test_pictures_by_label_density_and_numbers(finished, tmp_path):
     run("plot", finished, "-o", tmp_path / "kinds.png")
     run("plot", finished, "-o", tmp_path / "density.png", "--density")
     run("plot", finished, "-o", tmp_path / "ages.svg", "--color", "age", "--dark", "--title", "Ages", "--magnify", "2")
@@ -108,13 +108,13 @@ def test_pictures(finished, tmp_path):
         ({"x": [1.0, 2.0], "y": [1.0, float("nan")]}, "column 'y', row 2: NaN"),
     ],
 )
-def test_what_is_no_map(content, message, tmp_path):
+def test_tables_that_are_no_map_are_refused(content, message, tmp_path):
     pq.write_table(pa.table(content), tmp_path / "map.parquet")
     assert message in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr
 
 
 @pytest.mark.parametrize("name", ["vectors.parquet", "vectors.csv", "vectors.npy", "vectors.npz", "vectors.h5ad"])
-def test_vectors_are_no_map(name, tmp_path):
+def test_vectors_are_refused_with_the_command_that_maps_them(name, tmp_path):
     values, path = np.random.default_rng(0).normal(size=(20, 3)), tmp_path / name
     table = pa.table({"a": values[:, 0], "b": values[:, 1], "c": values[:, 2]})
     write = {
@@ -131,8 +131,10 @@ def test_vectors_are_no_map(name, tmp_path):
         assert message.endswith(f"make a map of it with `pixelsne embed {path} -o map.parquet`\n")
 
 
-@pytest.mark.parametrize("told", [b"{", b'{"resolution": [2, 2]}', b'{"resolution": ["a", "b"]}', b'{"resolution": 3}'])
-def test_a_map_that_lies_about_itself(told, tmp_path):
-    table = pa.table({"x": [1.0, 2.5], "y": [1.0, 2.0]}).replace_schema_metadata({b"pixelsne": told})
+@pytest.mark.parametrize(
+    "metadata", [b"{", b'{"resolution": [2, 2]}', b'{"resolution": ["a", "b"]}', b'{"resolution": 3}']
+)
+def test_a_map_with_wrong_metadata_is_refused(metadata, tmp_path):
+    table = pa.table({"x": [1.0, 2.5], "y": [1.0, 2.0]}).replace_schema_metadata({b"pixelsne": metadata})
     pq.write_table(table, tmp_path / "map.parquet")
     assert "is damaged" in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr

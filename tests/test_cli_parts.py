@@ -23,11 +23,11 @@ NAMES = ("b", "a", "c")  # not in the order of the rows
 
 @pytest.fixture(scope="module")
 def parts(cells, tmp_path_factory):
-    """The cells in three files, and their map in three others."""
+    """The cells in three files, and their map in three other files."""
     folder = tmp_path_factory.mktemp("parts")
     (folder / "points").mkdir()
     (folder / "map").mkdir()
-    table, wanted = pq.read_table(cells), ReadOptions(label="kind")
+    table, options = pq.read_table(cells), ReadOptions(label="kind")
     values = np.stack([table[name].to_numpy() for name in table.column_names[:64]], axis=1)
     model = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit(values)
     figures = {"settings": {"perplexity": 10.0, "n_pca": 50}, "seed": 0, "parts": len(NAMES)}
@@ -36,11 +36,11 @@ def parts(cells, tmp_path_factory):
         pq.write_table(table.drop_columns(["age"]).take(rows), points)
         target = str(folder / "map" / f"{name}.parquet")
         placed = model.embedding_[rows]
-        write_part(placed, str(points), wanted, target, model.screen_, figures | {"part": number})
+        write_part(placed, str(points), options, target, model.screen_, figures | {"part": number})
     return folder, table, model
 
 
-def test_a_folder_is_the_map_of_all_rows(parts):
+def test_a_folder_is_read_as_one_map(parts):
     folder, table, model = parts
     one = read_map(folder / "map")
     np.testing.assert_array_equal(one.placed, model.embedding_)
@@ -58,15 +58,15 @@ def test_a_folder_is_drawn_viewed_and_scored(parts, tmp_path):
     with viewer.show(folder / "map", open_browser=False) as view:
         assert view._server.page.n == 300
     for points in (folder / "points", folder / "points" / "*.parquet"):
-        told = json.loads(run("score", points, folder / "map", "--label", "kind", "--json").stdout)
-        assert told["rows"] == 300
-        assert told["kl_divergence"] == pytest.approx(model.kl_divergence_, rel=1e-3)
+        report = json.loads(run("score", points, folder / "map", "--label", "kind", "--json").stdout)
+        assert report["rows"] == 300
+        assert report["kl_divergence"] == pytest.approx(model.kl_divergence_, rel=1e-3)
 
 
 def test_new_rows_may_come_in_parts(parts, cells, tmp_path):
     folder, _, _ = parts
-    asked = ["--columns", ",".join(f"p{place}" for place in range(64))]
-    run("embed", cells, "-o", tmp_path / "old.npy", "--model", tmp_path / "m.pixelsne", *asked, *QUICK)
+    columns_option = ["--columns", ",".join(f"p{index}" for index in range(64))]
+    run("embed", cells, "-o", tmp_path / "old.npy", "--model", tmp_path / "m.pixelsne", *columns_option, *QUICK)
     run("transform", tmp_path / "m.pixelsne", folder / "points", "-o", tmp_path / "new.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "new.npy"), np.load(tmp_path / "old.npy"))
 
@@ -78,27 +78,27 @@ def copy(folder, target, *names):
     return target
 
 
-def test_a_part_is_missing(parts, tmp_path):
+def test_a_missing_part_is_refused(parts, tmp_path):
     incomplete = copy(parts[0], tmp_path / "map", "a.parquet", "c.parquet")
     result = run("plot", incomplete, "-o", tmp_path / "map.png", expect=1)
     assert "holds 2 parts of a map that has 3" in result.stderr
 
 
-def test_parts_of_two_maps(parts, tmp_path):
+def test_parts_of_two_maps_are_refused(parts, tmp_path):
     mixed = copy(parts[0], tmp_path / "map", "a.parquet", "b.parquet")
-    told = {b"pixelsne": json.dumps({"resolution": [1024, 1024], "seed": 1}).encode()}
-    pq.write_table(pq.read_table(mixed / "a.parquet").replace_schema_metadata(told), mixed / "d.parquet")
+    metadata = {b"pixelsne": json.dumps({"resolution": [1024, 1024], "seed": 1}).encode()}
+    pq.write_table(pq.read_table(mixed / "a.parquet").replace_schema_metadata(metadata), mixed / "d.parquet")
     with pytest.raises(FileError, match=r"d\.parquet: is a part of another map than a\.parquet"):
         read_map(mixed)
 
 
-def test_a_folder_without_maps(tmp_path):
+def test_a_folder_without_maps_is_refused(tmp_path):
     (tmp_path / "notes.doc").touch()
     with pytest.raises(FileError, match="holds no file that can be read"):
         read_map(tmp_path)
 
 
-def test_parts_that_do_not_fit_together(tmp_path):
+def test_parts_with_different_columns_are_refused(tmp_path):
     for name, columns in {"a": {"p": [1.5, 2.5]}, "b": {"q": [1.5, 2.5]}}.items():
         pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
     with pytest.raises(FileError, match=r"b\.parquet: has other columns than .*a\.parquet; .* --columns"):
@@ -108,7 +108,7 @@ def test_parts_that_do_not_fit_together(tmp_path):
     assert read_file_or_parts(tmp_path, ReadOptions()).values.tolist() == [[1.5], [2.5], [1.5]]
 
 
-def test_sparse_parts(tmp_path):
+def test_sparse_parts_are_read_as_one_matrix(tmp_path):
     matrix = sparse.random(40, 30, 0.2, format="csr", random_state=0)
     sparse.save_npz(tmp_path / "a.npz", matrix[:15])
     sparse.save_npz(tmp_path / "b.npz", matrix[15:])

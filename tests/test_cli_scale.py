@@ -1,4 +1,4 @@
-"""`--scale`: tables of unlike columns on the command line."""
+"""`--scale`: tables whose columns have different units, on the command line."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_a_table_of_unlike_columns_is_scaled(wine, tmp_path, options, expected):
     assert scored["kl_divergence"] == pytest.approx(result["kl_divergence"], rel=0.05)
 
 
-def test_what_is_no_table_of_unlike_columns_stays(tmp_path, random):
+def test_vectors_and_arrays_are_not_scaled(tmp_path, random):
     widths = np.array([1.0, 2.0, 1000.0, 3.0])
     vectors = (random.normal(size=(100, 4)) * widths).tolist()
     pq.write_table(pa.table({"vector": vectors}), tmp_path / "vectors.parquet")
@@ -47,6 +47,6 @@ def test_what_is_no_table_of_unlike_columns_stays(tmp_path, random):
         assert json.loads(done.stdout)["settings"]["scale"] == "none"
 
 
-def test_the_paper_s_systems_do_not_scale(wine, tmp_path):
+def test_presets_do_not_scale(wine, tmp_path):
     options = ("--label", "cultivar", "--preset", "bh-sne", "--max-iter", "300")
     assert json.loads(embed(wine, tmp_path / "map.npz", *options).stdout)["settings"]["scale"] == "none"

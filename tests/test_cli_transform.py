@@ -1,4 +1,4 @@
-"""`pixelsne transform --plot`: new points over those of the map."""
+"""`pixelsne transform --plot`: new points drawn over the points of the map."""
 
 import json
 
@@ -29,11 +29,11 @@ def placed(cells, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("label", "dark"), [(None, False), ("kind", False), ("kind", True)])
-def test_old_and_new_points_in_one_picture(label, dark, placed, tmp_path):
+def test_transform_draws_old_and_new_points(label, dark, placed, tmp_path):
     outputs = ["-o", tmp_path / "new.parquet", "--plot", tmp_path / "both.png"]
     options = [*(["--label", label] if label else []), *(["--dark"] if dark else []), "--json"]
-    told = json.loads(run("transform", placed / "model", placed / "new.parquet", *outputs, *options).stdout)
-    assert told["paths"]["picture"] == str(tmp_path / "both.png")
+    report = json.loads(run("transform", placed / "model", placed / "new.parquet", *outputs, *options).stdout)
+    assert report["paths"]["picture"] == str(tmp_path / "both.png")
     picture = matplotlib.image.imread(tmp_path / "both.png")[:, :, :3]
     at_new, at_old = (
         picture[MARGIN + pixels[:, 1], MARGIN + pixels[:, 0]]
@@ -65,13 +65,13 @@ def test_new_points_are_no_smaller_than_old_ones():
     assert new.sum() > 2000
 
 
-def test_a_legend_below_a_scale_has_room():
+def test_a_legend_below_a_color_bar_has_space():
     _, coloring = paint_over(OLD, NEW, SCREEN, np.array([0.5, 1.5]), "age", PlotStyle(color_as="numbers"))
     assert coloring.bar is not None
     assert side_width(coloring, 12.0) > WIDTH_OF_NUMBERS + 80
 
 
-def test_a_picture_that_cannot_be_drawn_is_refused_first(placed, tmp_path):
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_transform(placed, tmp_path):
     command = ["transform", placed / "model", placed / "new.parquet", "-o", tmp_path / "new.npy", "--plot"]
     assert "map.doc: is of a kind that is not written here" in run(*command, tmp_path / "map.doc", expect=1).stderr
     wrong = ["--label", "kind", "--color-as", "numbers"]

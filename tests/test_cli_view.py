@@ -1,4 +1,4 @@
-"""`pixelsne view`: what Ctrl-C leaves of a live run."""
+"""`pixelsne view --live`: the effect of Ctrl-C."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ LONG = ["--no-browser", "--max-iter", "100000", "--tol", "0", "--perplexity", "1
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """Sends Ctrl-C to this process at iteration 20 of a live run."""
+    """Send Ctrl-C to this process at iteration 20 of a live run."""
 
     def snapshots(model, values):
         for snapshot in viewer.snapshots_of(model, values):

@@ -1,4 +1,4 @@
-"""`pixelsne embed --cluster` when it is stopped or fails: what is left, and what is said. Without a cluster."""
+"""`pixelsne embed --cluster` when it is stopped or fails: files left and messages. Runs without a cluster."""
 
 import signal
 from contextlib import contextmanager
@@ -18,21 +18,24 @@ from pixelsne.files.errors import FileError
 
 
 class Run:
-    """Two parts on two workers, written after three iterations; `fail` is raised after the first part."""
+    """A run of two parts on two workers, written after three iterations. `fail` is raised after the first part."""
 
-    def __init__(self, fail=None, checkpoint=None, blind=False):
-        self.fail, self.checkpoint, self.blind = fail, checkpoint, blind
+    def __init__(self, fail=None, checkpoint=None, second_worker_sees_nothing=False):
+        self.fail, self.checkpoint, self.second_worker_sees_nothing = fail, checkpoint, second_worker_sees_nothing
         self.partitions, self.runner = SimpleNamespace(rows=20, columns=2, names=("a", "b")), SimpleNamespace(shards=2)
         self.iteration, self.kl, self.stopped_by, self.timings, self.folder = 0, 1.5, "max_iter", {}, None
 
     def run(self, function, *arguments):
-        return {"tcp://a": function(*arguments), "tcp://b": function(*arguments) and not self.blind}
+        return {
+            "tcp://a": function(*arguments),
+            "tcp://b": function(*arguments) and not self.second_worker_sees_nothing,
+        }
 
     def snapshots(self):
         for self.iteration in (1, 2, 3):
             yield Snapshot(self.iteration, "late", self.iteration / 3)
 
-    def write(self, paths, _wanted, targets, _figures):
+    def write(self, paths, _options, targets, _figures):
         for number, target in enumerate(targets):
             if number == 1 and self.fail is not None:
                 raise self.fail
@@ -48,7 +51,7 @@ class Run:
 
 @pytest.fixture
 def embed(tmp_path, monkeypatch):
-    """The command, in a folder with two files of points."""
+    """Return a function that runs the command in a folder with two files of points."""
     monkeypatch.chdir(tmp_path)
     Path("points").mkdir()
     for name in "ab":
@@ -56,7 +59,7 @@ def embed(tmp_path, monkeypatch):
 
     def run(work, *options, output="map"):
         @contextmanager
-        def connect(*_given):
+        def connect(*_address):
             yield work
 
         monkeypatch.setattr("pixelsne.commands.cluster.connect", connect)
@@ -71,94 +74,94 @@ def names():
 
 
 @pytest.mark.parametrize("fail", [Stopped(signal.SIGINT), OSError(28, "No space left on device", "b.parquet")])
-def test_what_is_cut_off_while_it_is_written_leaves_nothing(fail, embed):
-    finished = embed(Run(fail))
-    assert finished.exit_code == (130 if isinstance(fail, Stopped) else 1)
+def test_a_failure_while_parts_are_written_leaves_no_file(fail, embed):
+    result = embed(Run(fail))
+    assert result.exit_code == (130 if isinstance(fail, Stopped) else 1)
     assert names() == []
     if isinstance(fail, Stopped):
-        assert finished.stderr == "pixelsne: stopped, nothing written; pass --checkpoint FOLDER to be able to resume\n"
+        assert result.stderr == "pixelsne: stopped, nothing written; pass --checkpoint FOLDER to be able to resume\n"
     else:
-        assert finished.stderr == "pixelsne: b.parquet: No space left on device\n"
+        assert result.stderr == "pixelsne: b.parquet: No space left on device\n"
     assert embed(Run()).exit_code == 0
     assert names() == ["map"]
     assert sorted(path.name for path in Path("map").iterdir()) == ["a.parquet", "b.parquet"]
 
 
-def test_a_run_that_is_stopped_is_kept(embed, tmp_path):
-    kept = tmp_path / "run"
-    kept.mkdir()
-    finished = embed(Run(Stopped(signal.SIGTERM), kept), "--checkpoint", "run")
-    assert finished.exit_code == 143
-    assert finished.stderr == (
+def test_a_stopped_run_is_saved_in_its_checkpoint(embed, tmp_path):
+    checkpoint = tmp_path / "run"
+    checkpoint.mkdir()
+    result = embed(Run(Stopped(signal.SIGTERM), checkpoint), "--checkpoint", "run")
+    assert result.exit_code == 143
+    assert result.stderr == (
         "pixelsne: stopped at iteration 3, nothing written; run the same command again to continue from run\n"
     )
 
 
-def test_a_run_that_is_stopped_at_once_is_not(embed, tmp_path):
-    kept = tmp_path / "run"
-    kept.mkdir()
-    forced = Run(Stopped(signal.SIGINT, forced=True), kept)
-    finished = embed(forced, "--checkpoint", "run")
-    assert "stopped before the map began to form, nothing written: there is nothing to resume" in finished.stderr
-    (kept / RUN).touch()
-    finished = embed(forced, "--checkpoint", "run")
-    assert "stopped, nothing written; run the same command again to continue from run" in finished.stderr
+def test_a_forced_stop_saves_no_checkpoint(embed, tmp_path):
+    checkpoint = tmp_path / "run"
+    checkpoint.mkdir()
+    forced = Run(Stopped(signal.SIGINT, forced=True), checkpoint)
+    result = embed(forced, "--checkpoint", "run")
+    assert "stopped before the map began to form, nothing written: there is nothing to resume" in result.stderr
+    (checkpoint / RUN).touch()
+    result = embed(forced, "--checkpoint", "run")
+    assert "stopped, nothing written; run the same command again to continue from run" in result.stderr
 
 
-def test_a_map_that_is_complete_is_not_denied(embed, monkeypatch):
-    def arrive(path, target):
+def test_a_stop_after_the_last_part_reports_the_complete_map(embed, monkeypatch):
+    def rename(path, target):
         target.mkdir()
         path.rmdir()
         raise Stopped(signal.SIGINT)
 
-    monkeypatch.setattr(Path, "rename", arrive)
+    monkeypatch.setattr(Path, "rename", rename)
     work = Run()
     monkeypatch.setattr(work, "write", lambda *_: 20)
-    finished = embed(work)
-    assert finished.exit_code == 130
-    assert finished.stderr == "pixelsne: stopped when the map was complete: map\n"
+    result = embed(work)
+    assert result.exit_code == 130
+    assert result.stderr == "pixelsne: stopped when the map was complete: map\n"
     assert names() == ["map"]
 
 
-def test_parts_in_an_object_store_are_not_denied(embed, monkeypatch):
+def test_a_stop_reports_parts_left_in_an_object_store(embed, monkeypatch):
     work = Run(Stopped(signal.SIGINT))
 
     def write(*_):
         raise work.fail
 
     monkeypatch.setattr(work, "write", write)
-    finished = embed(work, output="memory://bucket/map")
-    assert "stopped, memory://bucket/map may hold parts of the map; pass --checkpoint FOLDER" in finished.stderr
+    result = embed(work, output="memory://bucket/map")
+    assert "stopped, memory://bucket/map may hold parts of the map; pass --checkpoint FOLDER" in result.stderr
 
 
-def test_what_a_kill_has_left_is_told(embed):
-    left = Path(".map.0123456789abcdef")
-    left.mkdir()
+def test_leftovers_of_a_killed_run_are_reported(embed):
+    leftover = Path(".map.0123456789abcdef")
+    leftover.mkdir()
     Path(".map.old").mkdir()
-    finished = embed(Run())
-    assert finished.exit_code == 0
-    assert finished.stderr.startswith(f"pixelsne: {left.absolute()}: parts of a map that was not completed; delete")
-    assert len(finished.stderr.splitlines()) == 1
-    assert names() == [left.name, ".map.old", "map"]
+    result = embed(Run())
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"pixelsne: {leftover.absolute()}: parts of a map that was not completed; delete")
+    assert len(result.stderr.splitlines()) == 1
+    assert names() == [leftover.name, ".map.old", "map"]
 
 
-def test_a_folder_that_a_worker_does_not_see_is_refused_before_the_run(embed, tmp_path):
-    finished = embed(Run(blind=True), output="deep/map")
-    assert finished.exit_code == 1
-    assert finished.stderr == (
+def test_a_folder_that_a_worker_cannot_see_is_refused_before_the_run(embed, tmp_path):
+    result = embed(Run(second_worker_sees_nothing=True), output="deep/map")
+    assert result.exit_code == 1
+    assert result.stderr == (
         f"pixelsne: {tmp_path}/deep: is not seen by the worker at tcp://b; choose a folder that all machines share\n"
     )
     assert list(Path("deep").iterdir()) == []
 
 
 @pytest.mark.parametrize("folder", ["map", "./map", "points"])
-def test_folders_that_collide_are_refused(folder, embed):
-    finished = embed(Run(), "--checkpoint", folder)
-    assert finished.exit_code == 1
-    assert "give each a different name" in finished.stderr or "is an input (INPUT)" in finished.stderr
+def test_colliding_folders_are_refused(folder, embed):
+    result = embed(Run(), "--checkpoint", folder)
+    assert result.exit_code == 1
+    assert "give each a different name" in result.stderr or "is an input (INPUT)" in result.stderr
 
 
-def test_a_folder_appears_when_it_is_complete(tmp_path):
+def test_folders_are_written_atomically(tmp_path):
     target = tmp_path / "map"
     with atomic_directory(target) as folder:
         (folder / "part").touch()
@@ -168,7 +171,7 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     assert incomplete_folders(target) == []
 
 
-def test_a_folder_whose_name_was_taken_keeps_its_files(tmp_path):
+def test_files_are_kept_if_the_folder_exists_by_then(tmp_path):
     target = tmp_path / "map"
     message = r"map: cannot be created: .*; its files are in .*/\.map\.[0-9a-f]{16}"
     with pytest.raises(FileError, match=message), atomic_directory(target) as folder:

@@ -1,4 +1,4 @@
-"""n_pca="auto": as many components as keep the neighborhoods."""
+"""n_pca="auto": the fewest components that keep the neighborhoods."""
 
 import json
 
@@ -21,9 +21,9 @@ def fit(values, n_pca="auto"):
 
 
 def falling(random, n=600, columns=120, power=1.0):
-    """Variances that fall with the rank, in turned directions."""
-    turned = np.linalg.qr(random.normal(size=(columns, columns)))[0]
-    return (random.normal(size=(n, columns)) * np.arange(1, columns + 1.0) ** -power) @ turned
+    """Return rows whose variances decrease with the rank, in random directions."""
+    directions = np.linalg.qr(random.normal(size=(columns, columns)))[0]
+    return (random.normal(size=(n, columns)) * np.arange(1, columns + 1.0) ** -power) @ directions
 
 
 def test_noise_in_all_directions_keeps_all_columns(random):
@@ -37,31 +37,31 @@ def test_noise_in_all_directions_keeps_all_columns(random):
     assert ours > 1.3 * theirs
 
 
-def test_what_fifty_keep_gives_the_bits_of_fifty(random):
+def test_auto_has_the_bits_of_50_components_if_50_suffice(random):
     values = falling(random, power=2.0)
     auto, fifty = fit(values), fit(values, 50)
     assert auto.dimensions == 50
     assert (auto.directions == fifty.directions).all()
 
 
-def test_as_few_as_keep_the_neighbors(random):
+def test_auto_takes_the_fewest_components_that_keep_the_neighbors(random):
     values = falling(random, n=2000, columns=400, power=0.5)
-    kept = fit(values)
-    assert FEWEST_COMPONENTS < kept.dimensions < 200
+    reduction = fit(values)
+    assert FEWEST_COMPONENTS < reduction.dimensions < 200
     neighbors = SampledNeighbors.of(standardize(values))
     tried = numbers_to_try(400)
-    before = tried[tried.index(kept.dimensions) - 1]
-    assert neighbors.share_kept(principal_components(values, kept.dimensions, 0)) >= SHARE_KEPT
+    before = tried[tried.index(reduction.dimensions) - 1]
+    assert neighbors.share_kept(principal_components(values, reduction.dimensions, 0)) >= SHARE_KEPT
     assert neighbors.share_kept(principal_components(values, before, 0)) < SHARE_KEPT
 
 
-def test_the_format_does_not_matter(random):
+def test_dense_and_sparse_input_keep_equally_many_components(random):
     values = random.poisson(random.gamma(0.3, 1, (20, 300))[random.integers(20, size=500)])
     assert fit(values).dimensions == fit(sparse.csr_array(values)).dimensions
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
-def test_very_wide_input_grows_up_to_a_limit(random, make, monkeypatch):
+def test_components_of_very_wide_input_are_limited(random, make, monkeypatch):
     monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 200)
     noise = make(random.random((400, 300)))
     assert fit(noise).dimensions == 200, "50 and 100 keep too few"
@@ -70,7 +70,7 @@ def test_very_wide_input_grows_up_to_a_limit(random, make, monkeypatch):
     assert fit(make(falling(random, 400, 300, 2.0))).dimensions == 50
 
 
-def test_limits_of_very_wide_input():
+def test_component_limits_by_shape():
     assert most_components(10**6, 3000, iterates=True) == 512
     assert most_components(10**6, 100_000, iterates=True) == 160
     assert most_components(10**6, 10**6, iterates=True) == 50
@@ -78,30 +78,30 @@ def test_limits_of_very_wide_input():
     assert numbers_to_try(512, iterates=True) == [50, 100, 200, 400]
 
 
-def test_equal_rows_are_no_loss(random):
+def test_equal_rows_need_no_more_components(random):
     values = np.repeat(falling(random, n=40, power=2.0), 30, axis=0)
     assert fit(values).dimensions <= 50
 
 
 @pytest.mark.parametrize(("n", "columns"), [(2, 60), (5, 80), (12, 3000), (40, 51)])
-def test_few_rows(n, columns, random):
+def test_few_rows_have_a_finite_map(n, columns, random):
     assert fit(random.normal(size=(n, columns))).dimensions <= max(n, columns)
     model = PixelSNE(max_iter=20, perplexity=1)
     assert np.isfinite(model.fit(random.normal(size=(max(n, 5), columns))).embedding_).all()
 
 
-def test_without_coordinates_there_is_no_number(digits):
+def test_metrics_without_coordinates_have_no_n_pca(digits):
     assert PixelSNE(metric="manhattan", max_iter=1, perplexity=5).fit(digits[0][:100]).n_pca_ is None
     assert PixelSNE(max_iter=1, perplexity=5, n_pca=None).fit(digits[0][:100]).n_pca_ == 64
 
 
 @pytest.mark.parametrize("wrong", ["all", "50", 0, 2.5, True])
-def test_other_words_are_refused(wrong, digits):
+def test_other_values_of_n_pca_are_refused(wrong, digits):
     with pytest.raises((ValueError, TypeError), match="n_pca"):
         PixelSNE(n_pca=wrong).fit(digits[0])
 
 
-def test_memory_is_estimated_at_most_and_refused_at_least(digits):
+def test_memory_is_estimated_for_the_most_and_the_fewest_components(digits):
     def work(n_pca, columns=1000):
         values = np.broadcast_to(np.float32(0), (100_000, columns))
         return workload(values, settings_of(PixelSNE(n_pca=n_pca)), 90)
@@ -114,7 +114,7 @@ def test_memory_is_estimated_at_most_and_refused_at_least(digits):
     assert digits[0].shape[1] == 64
 
 
-def test_memory_for_more_components_than_the_fewest_is_checked(random, monkeypatch):
+def test_memory_is_checked_again_after_the_components_are_chosen(random, monkeypatch):
     values = random.random((3000, 800)).astype(np.float32)
     model = PixelSNE(max_iter=1, perplexity=30)
     monkeypatch.setattr("pixelsne.memory.reducing_bytes", lambda _work: 0)
@@ -125,14 +125,14 @@ def test_memory_for_more_components_than_the_fewest_is_checked(random, monkeypat
         model.fit(values)
 
 
-def test_commands_tell_what_was_kept(random, tmp_path):
+def test_commands_report_the_number_of_components(random, tmp_path):
     points, target = tmp_path / "points.npy", tmp_path / "map.npz"
     np.save(points, random.random((200, 70)))
-    told = {}
-    for given in ("auto", "50", "0"):
-        output = run("embed", points, "-o", target, "--pca", given, "--json", "--max-iter", "1").stdout
-        told[given] = json.loads(output)["n_pca"]
-        assert read_map(target).metadata["n_pca"] == told[given]
-    assert told == {"auto": 70, "50": 50, "0": 70}
+    reported = {}
+    for argument in ("auto", "50", "0"):
+        output = run("embed", points, "-o", target, "--pca", argument, "--json", "--max-iter", "1").stdout
+        reported[argument] = json.loads(output)["n_pca"]
+        assert read_map(target).metadata["n_pca"] == reported[argument]
+    assert reported == {"auto": 70, "50": 50, "0": 70}
     refused = run("embed", points, "-o", target, "--pca", "most", expect=2)
     assert "neither auto nor an integer" in refused.output

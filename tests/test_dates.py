@@ -1,4 +1,4 @@
-"""Dates are a scale, in pictures and on the page, with dates as its ticks."""
+"""Dates are drawn with a color bar, in pictures and on the page, with dates as its ticks."""
 
 import datetime as dt
 import io
@@ -33,7 +33,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_date_is_a_scale(kind):
+def test_every_type_of_date_gets_a_color_bar(kind):
     np.testing.assert_array_equal(as_dates(KINDS[kind]), MILLISECONDS)
     for color_as in ("auto", "label", "numbers"):
         coloring = choose_coloring(KINDS[kind], "born", color_as)
@@ -44,14 +44,14 @@ def test_every_kind_of_date_is_a_scale(kind):
     np.testing.assert_array_equal(np.frombuffer(column.content, "<f8"), MILLISECONDS)
 
 
-def test_dates_are_categories_for_whoever_asks():
+def test_dates_may_be_categories_on_request():
     coloring = choose_coloring(DAYS, "born", "categories")
     assert coloring.bar is None
     assert coloring.legend[-1][0] == "2,981 others"
 
 
 @pytest.mark.parametrize("values", [["a", "b"], [1.5, 2.0], [dt.date(2020, 1, 1), "later"]])
-def test_what_is_no_date(values):
+def test_values_that_are_no_dates(values):
     assert as_dates(np.array(values, dtype=object)) is None
     assert as_dates(pa.chunked_array([pa.array(list(map(str, values)))])) is None
 
@@ -81,7 +81,7 @@ def test_ticks_are_round_dates(first, last, expected):
     np.testing.assert_array_equal(as_dates(np.array(names, dtype="datetime64[ms]")), ticks)
 
 
-def test_years_that_no_calendar_of_python_has():
+def test_years_beyond_the_range_of_datetime():
     far = np.array(["0000-01-01", "9999-12-31", "12345-06-07"], dtype="datetime64[s]")
     coloring = choose_coloring(far)
     assert len(date_ticks(coloring.bar.low, coloring.bar.high)[1]) == 2
@@ -89,7 +89,7 @@ def test_years_that_no_calendar_of_python_has():
     assert coloring.bar.high - coloring.bar.low > 10_000 * 365 * DAY
 
 
-def test_a_picture_names_dates_beside_its_scale():
+def test_a_picture_has_dates_beside_its_color_bar():
     file = io.BytesIO()
     pixels = np.random.default_rng(0).integers(0, 256, (3000, 2)).astype(np.int32)
     save_picture(file, pixels, (256, 256), DAYS, name="born", style=PlotStyle(scale=2), kind="svg")
@@ -98,14 +98,14 @@ def test_a_picture_names_dates_beside_its_scale():
     assert "others" not in text
 
 
-def test_one_date_for_all():
+def test_equal_dates_have_a_color_bar_of_one_day():
     same = np.full(5, np.datetime64("2020-02-02"))
     bar = choose_coloring(same).bar
     assert bar.high - bar.low == DAY
     save_picture(io.BytesIO(), np.zeros((5, 2), dtype=np.int32), (64, 64), same, kind="png")
 
 
-def test_a_label_of_dates_is_a_scale_from_file_to_picture(tmp_path):
+def test_a_date_label_has_a_color_bar_from_file_to_picture(tmp_path):
     placed = np.random.default_rng(0).uniform(0, 64, (3000, 2)).astype(np.float32)
     one = Map(placed, (64, 64), pa.table({"born": DAYS}), {"label": "born"})
     assert page_of(one, "t").color == "born"

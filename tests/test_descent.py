@@ -1,4 +1,4 @@
-"""The gradient, the step and the loop against closed forms, finite differences and float64 twins."""
+"""The gradient, the step and the loop against closed forms, finite differences and float64 references."""
 
 from dataclasses import replace
 
@@ -21,11 +21,10 @@ def make_settings(**changes):
 
 
 def core_gradient(affinities, positions):
-    attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
-    pull, push = np.empty_like(positions), np.empty_like(positions)
-    attraction.forces(positions, pull, 2)
+    attraction, push = np.empty_like(positions), np.empty_like(positions)
+    _core.Attraction(affinities.offsets, affinities.columns, affinities.values).forces(positions, attraction, 2)
     normalizer = _core.exact_repulsion(positions, push, 2)
-    return 4 * (pull - push / normalizer)
+    return 4 * (attraction - push / normalizer)
 
 
 def test_gradient_against_finite_differences(cluster_affinities, random):
@@ -47,8 +46,8 @@ def sparse(matrix):
     return Affinities(offsets, columns.astype(np.int32), matrix[rows, columns].astype(np.float32))
 
 
-def test_two_points_feel_nothing():
-    """p_12 = q_12 = 1/2 wherever they are: the gradient vanishes."""
+def test_two_points_have_no_gradient():
+    """p_12 = q_12 = 1/2 at any distance, so the gradient is zero."""
     affinities = sparse(np.array([[0, 0.5], [0.5, 0]]))
     for distance in (0.1, 1.0, 10.0):
         gradient = core_gradient(affinities, np.array([[0, 0], [distance, 0]], dtype=np.float32))
@@ -56,7 +55,7 @@ def test_two_points_feel_nothing():
 
 
 def test_four_points_on_a_square():
-    """Sides of length a with p, diagonals with r, 8p + 4r = 1: by symmetry one number gives all forces."""
+    """Sides of length a have p, diagonals have r, 8p + 4r = 1. By symmetry one number gives all forces."""
     a, p = 1.5, 0.1
     r = (1 - 8 * p) / 4
     joint = np.full((4, 4), p)
@@ -65,23 +64,23 @@ def test_four_points_on_a_square():
     corners = a * np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
     side, diagonal = 1 / (1 + a**2), 1 / (1 + 2 * a**2)
     normalizer = 8 * side + 4 * diagonal
-    pull = a * (side * (p - side / normalizer) + diagonal * (r - diagonal / normalizer))
-    expected = 4 * pull * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    # the forces are of order 0.1 and nearly cancel: float32 leaves seven digits of the former
+    attraction = a * (side * (p - side / normalizer) + diagonal * (r - diagonal / normalizer))
+    expected = 4 * attraction * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    # The forces are of order 0.1 and nearly cancel. float32 keeps seven digits of them.
     np.testing.assert_allclose(core_gradient(sparse(joint), corners), expected, atol=1e-7)
 
 
-def test_step_against_the_twin(random):
+def test_step_against_the_reference(random):
     shape = (5000, 2)
     state = reference.State(random.normal(size=shape), random.normal(size=shape), random.random(shape) + 0.01)
-    mine = [part.astype(np.float32) for part in (state.positions, state.velocity, state.gains)]
-    state = reference.State(*(part.astype(np.float64) for part in mine))
-    pull, push = (random.normal(size=shape).astype(np.float32) for _ in range(2))
-    gradient = 4 * (2.0 * pull.astype(np.float64) - push / 3.0)
+    single_precision = [part.astype(np.float32) for part in (state.positions, state.velocity, state.gains)]
+    state = reference.State(*(part.astype(np.float64) for part in single_precision))
+    attraction, push = (random.normal(size=shape).astype(np.float32) for _ in range(2))
+    gradient = 4 * (2.0 * attraction.astype(np.float64) - push / 3.0)
     for limit in (0.5, np.inf):
         expected = reference.step(state, gradient, 0.7, 0.8, limit)
-        positions, velocity, gains = (part.copy() for part in mine)
-        bounds = _core.step(positions, velocity, gains, pull, push, 2.0, 3.0, 0.7, 0.8, limit, 2)
+        positions, velocity, gains = (part.copy() for part in single_precision)
+        bounds = _core.step(positions, velocity, gains, attraction, push, 2.0, 3.0, 0.7, 0.8, limit, 2)
         np.testing.assert_allclose(positions, expected.positions, atol=1e-5)
         np.testing.assert_allclose(velocity, expected.velocity, atol=1e-5)
         np.testing.assert_allclose(gains, expected.gains, rtol=1e-6)
@@ -89,12 +88,12 @@ def test_step_against_the_twin(random):
         assert np.hypot(*velocity.T).max() <= limit * (1 + 1e-6)
 
 
-def test_bounds(random):
+def test_bounds_against_numpy(random):
     positions = random.normal(size=(10_000, 2)).astype(np.float32)
     np.testing.assert_array_equal(_core.bounds(positions, 2), [*positions.min(axis=0), *positions.max(axis=0)])
 
 
-def twin_step(joint, state, step, settings):
+def reference_step(joint, state, step, settings):
     gradient = reference.gradient(joint, state.positions, step.exaggeration)
     return reference.step(state, gradient, step.learning_rate, step.momentum, settings.step_limit)
 
@@ -103,19 +102,19 @@ def relative_error(ours, truth):
     return np.sqrt(np.square(ours - truth).mean() / np.square(truth).mean())
 
 
-def test_float32_loop_against_its_float64_twin(cluster_affinities):
-    """Side by side for the first iterations; later a gain flips on a rounding error here and there."""
+def test_float32_loop_against_the_float64_reference(cluster_affinities):
+    """Compares only the first iterations, because later a gain may flip on a rounding error."""
     settings = make_settings(repulsion="exact", max_iter=10, tol=0)
     start = noise_positions(600, 0)
     descent = Descent(cluster_affinities, start.copy(), settings)
-    joint, twin = reference.dense(cluster_affinities), reference.State.at(start)
+    joint, expected = reference.dense(cluster_affinities), reference.State.at(start)
     for snapshot, step in zip(descent, make_schedule(settings, 600), strict=True):
-        twin = twin_step(joint, twin, step, settings)
-        assert relative_error(descent.positions, twin.positions) < 1e-5, snapshot.iteration
+        expected = reference_step(joint, expected, step, settings)
+        assert relative_error(descent.positions, expected.positions) < 1e-5, snapshot.iteration
 
 
-def test_each_float32_step_against_its_float64_twin(cluster_affinities):
-    """All along a run, through all phases: one step of each from the same state."""
+def test_each_float32_step_against_the_float64_reference(cluster_affinities):
+    """Compares one step from the same state in every iteration of a run, through all phases."""
     settings = make_settings(repulsion="exact", max_iter=80, tol=0)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     joint = reference.dense(cluster_affinities)
@@ -125,20 +124,19 @@ def test_each_float32_step_against_its_float64_twin(cluster_affinities):
             *(part.astype(np.float64) for part in (descent.positions, descent._velocity, descent._gains))
         )
         next(snapshots)
-        assert relative_error(descent.positions, twin_step(joint, state, step, settings).positions) < 1e-5
+        assert relative_error(descent.positions, reference_step(joint, state, step, settings).positions) < 1e-5
 
 
 @pytest.mark.parametrize(
     ("exaggeration", "rate", "deviation", "pixels"), [(1.0, 50.0, 1.0, 1e-7), (12.0, 10.0, 1e-4, 1e-5)]
 )
-def test_the_papers_recurrence_in_pixels_is_descent_in_embedding_units(
+def test_the_papers_recurrence_in_pixels_equals_descent_in_embedding_units(
     cluster_affinities, exaggeration, rate, deviation, pixels
 ):
-    """z with its literal running product of (gamma / r)^2 beside y, float64, 1024 x 768, 50 iterations.
+    """Compares z, with the paper's running product of (gamma / r)^2, and y in float64, 1024 x 768, 50 iterations.
 
-    The step in z that matches: the gradient in y over root beta, the velocity rescaled with the screen.
-    They agree to rounding; the second case, which grows a map by four orders of magnitude, lets the
-    rounding grow along.
+    The matching step in z uses the gradient in y divided by the root of beta and rescales the velocity with the screen.
+    Both agree to rounding. In the second case the map grows by four orders of magnitude, and so does the rounding.
     """
     joint = reference.dense(cluster_affinities)
     resolution = np.array([1024.0, 768.0])
@@ -146,7 +144,7 @@ def test_the_papers_recurrence_in_pixels_is_descent_in_embedding_units(
     y = reference.State.at(noise_positions(600, 3) * (deviation / START_DEVIATION))
 
     def normalized(coordinates):
-        """Eq. for z^(t): coordinates on the screen, and gamma. epsilon = 0, as beta must be exact."""
+        """The equation for z^(t): coordinates on the screen, and gamma. epsilon = 0, because beta must be exact."""
         low = coordinates.min(axis=0)
         gamma = coordinates.max(axis=0) - low
         return resolution * (coordinates - low) / gamma, gamma
@@ -174,18 +172,18 @@ def test_the_step_limit_holds(cluster_affinities):
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     before = descent.positions.copy()
     for _ in descent:
-        # recentering moves all points alike, by no more than the longest step
+        # recentering shifts all points equally, by no more than the longest step
         assert np.hypot(*(descent.positions - before).T).max() <= 0.5
         before = descent.positions.copy()
 
 
-def test_a_map_that_explodes_says_what_to_do(cluster_affinities):
+def test_a_diverging_map_names_the_learning_rate(cluster_affinities):
     settings = make_settings(repulsion="exact", max_iter=500, learning_rate=1e30, step_limit=None)
     with pytest.raises(FloatingPointError, match="learning_rate"):
         list(Descent(cluster_affinities, noise_positions(600, 0), settings))
 
 
-def test_snapshots_tell_the_story(cluster_affinities):
+def test_snapshots_of_a_descent(cluster_affinities):
     settings = make_settings(repulsion="exact", max_iter=120, early_exaggeration_iter=60, tol=0)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     snapshots = list(descent)
@@ -194,18 +192,18 @@ def test_snapshots_tell_the_story(cluster_affinities):
     assert [snapshot.iteration for snapshot in snapshots if snapshot.kl is not None] == [50, 100]
     assert descent.history.columns()["iteration"].tolist() == [50, 100]
     assert snapshots[-1].fraction == 1.0
-    kept = snapshots[-1].positions
-    kept[:] = 0  # a copy: the map does not mind
+    positions = snapshots[-1].positions
+    positions[:] = 0  # a copy: the map does not change
     assert np.abs(descent.positions).max() > 1
     assert descent.stopped_by == "max_iter"
 
 
-def test_a_run_that_stands_still_cools_down_before_it_ends(cluster_affinities):
+def test_a_converged_run_cools_down_before_it_ends(cluster_affinities):
     settings = make_settings(repulsion="exact", max_iter=350, tol=1e9)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     fractions = [snapshot.fraction for snapshot in descent]
     assert descent.stopped_by == "tol"
-    assert descent.iteration == 100 + 59  # the first look of the late phase, then all iterations that cool
+    assert descent.iteration == 100 + 59  # the first measurement of the late phase, then all iterations of the cooldown
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     by_hand = replace(settings, momentum=(0.5, 0.8), learning_rate=(100.0, 100.0))
@@ -213,7 +211,7 @@ def test_a_run_that_stands_still_cools_down_before_it_ends(cluster_affinities):
     assert sum(1 for _ in at_once) == 100
 
 
-def test_tol_ends_the_run_when_the_picture_stands_still(cluster_affinities):
+def test_tol_ends_a_converged_run(cluster_affinities):
     settings = make_settings(repulsion="exact", max_iter=5000, early_exaggeration_iter=100, tol=3.0)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     list(descent)
@@ -229,18 +227,18 @@ def test_median_move_ignores_shift_and_scale(random):
     before = random.normal(500, 100, (1000, 2)).astype(np.float32)
     assert median_move(before, before * np.float32(1.3) - np.float32(40)) < 1e-3
     after = before.copy()
-    after[0] = [5000, 5000]  # an outlier changes nothing for the rest
+    after[0] = [5000, 5000]  # an outlier does not affect the rest
     assert median_move(before, after) < 1.0
     steps = random.normal(0, 1, (1000, 2))
     assert median_move(before, (before + 5 * steps).astype(np.float32)) == pytest.approx(5 * 1.177, rel=0.1)
 
 
-def test_median_move_of_a_single_spot():
+def test_median_move_of_coincident_points():
     spot = np.zeros((10, 2), dtype=np.float32)
     assert median_move(spot, spot) == 0
 
 
-def test_the_schedule_as_planned():
+def test_the_default_schedule():
     schedule = make_schedule(make_settings(max_iter=400), 48_000)
     assert [step.phase for step in schedule] == ["early"] * 80 + ["late"] * 320
     assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:60]} == {(12.0, 0.8, 500.0)}
@@ -257,7 +255,7 @@ def test_the_schedule_as_planned():
     np.testing.assert_allclose(momenta[60:260], 0.95)
 
 
-def test_small_data_have_a_smallest_rate():
+def test_the_learning_rate_has_a_lower_limit():
     schedule = make_schedule(make_settings(max_iter=350), 96)
     assert schedule[0].learning_rate == 5.0
     assert schedule[200].learning_rate == 96.0
@@ -272,11 +270,11 @@ def test_the_last_iterations_cool_down():
     assert cooling[-1].learning_rate == pytest.approx(7_000, rel=0.05)
 
 
-def test_a_map_that_stands_still_skips_to_the_cooling():
+def test_a_converged_map_skips_to_the_cooldown():
     schedule = make_schedule(make_settings(max_iter=350), 70_000)
-    first = next(at for at, step in enumerate(schedule) if step.cools)
+    first = next(index for index, step in enumerate(schedule) if step.cools)
     assert skip_to_cooldown(schedule, 200, 0.5, 1.0) == first
-    assert skip_to_cooldown(schedule, first, 0.5, 1.0) == first  # the next cools anyway, and yet the map stood still
+    assert skip_to_cooldown(schedule, first, 0.5, 1.0) == first  # the next step cools anyway, but the map has converged
     for done, moved in ((200, None), (200, 1.0), (200, float("nan")), (50, 0.5), (first + 1, 0.5)):
         assert skip_to_cooldown(schedule, done, moved, 1.0) is None
     steady = make_schedule(make_settings(max_iter=350, momentum=0.8, learning_rate=200.0), 70_000)
@@ -286,13 +284,15 @@ def test_a_map_that_stands_still_skips_to_the_cooling():
 def test_a_short_run_keeps_the_proportions_of_the_schedule():
     schedule = make_schedule(make_settings(max_iter=35), 70_000)
     assert len(schedule) == 35
-    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 7 + [False] * 28  # the fall starts at 12, too
+    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 7 + [
+        False
+    ] * 28  # the first falling step is 12, too
     assert [step.phase for step in schedule] == ["early"] * 8 + ["late"] * 27
     assert max(step.momentum for step in schedule) > 0.94
     assert [step.learning_rate < 69_000 for step in schedule[8:]] == [True] * 6 + [False] * 16 + [True] * 5
 
 
-def test_what_the_user_sets_is_kept():
+def test_rates_and_momenta_of_the_user_are_used():
     schedule = make_schedule(
         make_settings(max_iter=100, early_exaggeration_iter=60, learning_rate=(10, 20), momentum=0.7), 1000
     )
@@ -301,7 +301,7 @@ def test_what_the_user_sets_is_kept():
     assert len(make_schedule(make_settings(max_iter=100, early_exaggeration_iter=250), 1000)) == 100
 
 
-def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):
+def test_snapshots_are_in_input_order(cluster_affinities, random):
     settings = make_settings(repulsion="exact", max_iter=5)
     order = random.permutation(600).astype(np.int32)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings, order)
@@ -309,7 +309,7 @@ def test_the_map_comes_in_the_order_of_the_input(cluster_affinities, random):
     assert np.array_equal(last.positions[order], descent.positions)
 
 
-def test_one_screen_for_all_that_is_seen(cluster_affinities):
+def test_the_screen_of_a_snapshot_fits_its_positions(cluster_affinities):
     settings = make_settings(repulsion="pixel-tree", max_iter=10, resolution=(300, 200), aspect="equal")
     for snapshot in Descent(cluster_affinities, noise_positions(600, 0), settings):
         bounds = _core.bounds(snapshot.positions, 1)
@@ -317,7 +317,7 @@ def test_one_screen_for_all_that_is_seen(cluster_affinities):
 
 
 def test_a_mirrored_start_gives_a_mirrored_map(cluster_affinities):
-    """No rule may prefer a direction: the gains of the first step, for one."""
+    """No rule may prefer a direction, for instance the gains of the first step."""
     settings = make_settings(repulsion="exact", max_iter=10, tol=0)
     start = noise_positions(600, 0)
     maps = []

@@ -24,7 +24,7 @@ from pixelsne.files.errors import FileError
 from pixelsne.files.read_map import read_map
 from pixelsne.files.source import ReadOptions
 
-# Dask's own: sockets and files that its processes close late, and what it tells of killed workers.
+# Dask's processes close sockets and files late, and Dask warns about killed workers.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -37,7 +37,7 @@ SETTINGS = {"random_state": 0, "perplexity": 12, "max_iter": 60}
 
 @pytest.fixture(scope="module", autouse=True)
 def as_large_maps():
-    """These points are few, but take the way of many."""
+    """Treat these few points as a large map, on the lattice of the shards."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repulsion, "GATHER_UP_TO", 0)
         yield
@@ -53,7 +53,7 @@ def client():
 
 @pytest.fixture
 def whole_client(client):
-    """After kills of other tests. A worker that is killed while it starts takes its keeper along."""
+    """A client with all workers, after kills of other tests. A worker killed while it starts ends its nanny, too."""
     client.cluster.scale(WORKERS)
     client.wait_for_workers(WORKERS, timeout=60)
     return client
@@ -80,28 +80,28 @@ def kill_one(client):
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
 
-def test_as_good_as_the_local_map(whole_client, digits):
+def test_a_distributed_map_is_as_good_as_a_local_one(whole_client, digits):
     values, labels = digits
     model = PixelSNE(random_state=0, perplexity=20, max_iter=150)
     local = model.fit(values)
     made = embed(da.from_array(values, chunks=(500, -1)), whole_client, model)
     assert made.components == local.n_pca_ == 50
     assert made.kl_divergence == pytest.approx(local.kl_divergence_, rel=0.02)
-    placed = made.compute()
-    assert placed.shape == (1797, 2)
-    assert (placed >= 0).all()
-    assert (placed < 1024).all()
-    ours, theirs = (quality.neighborhood_precision(values, one, 10) for one in (placed, local.embedding_))
+    embedding = made.compute()
+    assert embedding.shape == (1797, 2)
+    assert (embedding >= 0).all()
+    assert (embedding < 1024).all()
+    ours, theirs = (quality.neighborhood_precision(values, one, 10) for one in (embedding, local.embedding_))
     assert ours == pytest.approx(theirs, rel=0.03)
-    assert quality.knn_accuracy(placed, labels, 10) > 0.97
+    assert quality.knn_accuracy(embedding, labels, 10) > 0.97
 
 
-def test_the_same_bits_from_run_to_run(whole_client, points, undisturbed):
+def test_two_runs_have_the_same_bits(whole_client, points, undisturbed):
     assert np.array_equal(embed(chunked(points), whole_client, PixelSNE(**SETTINGS)).compute(), undisturbed)
 
 
 def test_partitions_keep_their_rows(whole_client, points, undisturbed):
-    """Other partitions, the same rows: the same points side by side on both maps."""
+    """Other partitions of the same rows give a map of the same quality."""
     made = embed(da.from_array(points[0], chunks=(450, 10)), whole_client, PixelSNE(**SETTINGS))
     assert made.placed.chunks[0] == (450,) * 6 + (300,)
     accuracy = [quality.knn_accuracy(one, points[1], 5) for one in (made.compute(), undisturbed)]
@@ -119,7 +119,7 @@ def test_the_estimator_takes_dask_arrays(points, undisturbed):
         model.transform(points[0])
 
 
-def test_data_frames(whole_client, points, undisturbed):
+def test_dask_data_frames_are_embedded(whole_client, points, undisturbed):
     frames = pytest.importorskip("dask.dataframe")
     import pandas as pd  # noqa: PLC0415
 
@@ -128,23 +128,23 @@ def test_data_frames(whole_client, points, undisturbed):
     assert made.compute().shape == undisturbed.shape
 
 
-def test_few_tasks_and_small_results(whole_client, points, monkeypatch):
+def test_iterations_take_few_tasks_with_small_results(whole_client, points, monkeypatch):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS))
-    seen, gather = [], TaskRunner.gather
+    sizes, gather = [], TaskRunner.gather
 
-    def watched(runner, futures):
+    def measured_gather(runner, futures):
         found = gather(runner, futures)
-        seen.extend(one.__sizeof__() for one in found)
+        sizes.extend(one.__sizeof__() for one in found)
         return found
 
-    monkeypatch.setattr(TaskRunner, "gather", watched)
+    monkeypatch.setattr(TaskRunner, "gather", measured_gather)
     tasks = {snapshot.iteration: run.runner.tasks for snapshot in run.snapshots()}
-    assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 a worker in an iteration, and waiting for it
-    assert max(seen) <= 4 * 1024 * 1024  # the lattice of pixels
+    assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 per worker and iteration, and waiting for it
+    assert max(sizes) <= 4 * 1024 * 1024  # the lattice
 
 
 @pytest.mark.parametrize("when", ["neighbors", "affinities", "late"])  # all moments: tests/stress/killed_workers.py
-def test_a_worker_killed_in_any_stage(whole_client, points, undisturbed, tmp_path, when):
+def test_a_killed_worker_does_not_change_the_map(whole_client, points, undisturbed, tmp_path, when):
     killed = []
 
     def kill(snapshot):
@@ -157,7 +157,7 @@ def test_a_worker_killed_in_any_stage(whole_client, points, undisturbed, tmp_pat
     assert killed
 
 
-def test_a_killed_worker_without_a_checkpoint(whole_client, points, undisturbed):
+def test_a_killed_worker_does_not_change_the_map_without_a_checkpoint(whole_client, points, undisturbed):
     killed = []
 
     def kill(snapshot):
@@ -169,7 +169,7 @@ def test_a_killed_worker_without_a_checkpoint(whole_client, points, undisturbed)
     assert np.array_equal(made.compute(), undisturbed)
 
 
-def test_a_client_that_went_away_goes_on(whole_client, points, undisturbed, tmp_path):
+def test_a_new_client_resumes_an_abandoned_run(whole_client, points, undisturbed, tmp_path):
     iterations = []
     stop_at = ITERATIONS_BETWEEN_CHECKPOINTS + 5
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
@@ -188,7 +188,7 @@ def test_a_client_that_went_away_goes_on(whole_client, points, undisturbed, tmp_
     assert np.array_equal(made.compute(), undisturbed)
 
 
-def test_a_folder_of_another_run_is_refused(whole_client, points, tmp_path):
+def test_a_checkpoint_of_another_run_is_refused(whole_client, points, tmp_path):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
     for snapshot in run.snapshots():
         if snapshot.iteration > ITERATIONS_BETWEEN_CHECKPOINTS:
@@ -204,10 +204,10 @@ def test_a_callback_stops_and_keeps_the_map(whole_client, points):
     made = embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=lambda one: one.iteration in {0, 40})
     assert made.stopped_by == "callback"
     assert made.iterations == 40
-    placed = made.compute()
-    assert placed.min() == pytest.approx(0, abs=0.01)  # its longer axis fills the screen
-    assert placed.max() > 1023
-    assert len(np.unique(placed, axis=0)) > 2900
+    embedding = made.compute()
+    assert embedding.min() == pytest.approx(0, abs=0.01)  # the longer axis fills the screen
+    assert embedding.max() > 1023
+    assert len(np.unique(embedding, axis=0)) > 2900
 
 
 def interrupt_at(iteration):
@@ -228,29 +228,29 @@ def test_an_interrupt_keeps_the_map(whole_client, points):
     assert (fitted.stopped_by_, fitted.n_iter_) == ("interrupt", 7)
 
 
-def test_an_interrupt_between_two_tasks_leaves_what_fits_together(whole_client, points, monkeypatch):
-    """While the second shard of iteration 31 is about to be summarized."""
-    model, seen, task = PixelSNE(**SETTINGS), [], TaskRunner.task
+def test_an_interrupt_between_two_tasks_returns_a_consistent_map(whole_client, points, monkeypatch):
+    """Interrupts when the second shard of iteration 31 is about to be summarized."""
+    model, sizes, task = PixelSNE(**SETTINGS), [], TaskRunner.task
 
-    def interrupted(self, name, *arguments, **more):
-        if seen and seen[-1] == 30 and name == "summarize" and more["shard"] == 1:
-            seen.append("interrupted")
+    def interrupted(self, name, *arguments, **keywords):
+        if sizes and sizes[-1] == 30 and name == "summarize" and keywords["shard"] == 1:
+            sizes.append("interrupted")
             raise KeyboardInterrupt
-        return task(self, name, *arguments, **more)
+        return task(self, name, *arguments, **keywords)
 
     monkeypatch.setattr(TaskRunner, "task", interrupted)
-    made = embed(chunked(points), whole_client, model, callback=lambda one: seen.append(one.iteration))
+    made = embed(chunked(points), whole_client, model, callback=lambda one: sizes.append(one.iteration))
     assert (made.stopped_by, made.iterations) == ("interrupt", 30)
     expected = embed(chunked(points), whole_client, model, callback=lambda one: one.iteration == 30)
     assert np.array_equal(made.compute(), expected.compute())
 
 
-def test_an_interrupt_before_there_is_a_map(whole_client, points):
+def test_an_interrupt_before_the_descent_raises(whole_client, points):
     with pytest.raises(KeyboardInterrupt):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=interrupt_at(0))
 
 
-def test_a_run_is_kept_when_asked_to(whole_client, points, undisturbed, tmp_path):
+def test_keep_writes_a_checkpoint(whole_client, points, undisturbed, tmp_path):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
     assert not run.keep()
     for snapshot in run.snapshots():
@@ -283,12 +283,12 @@ def test_errors_on_workers_reach_the_user(whole_client, points):
     "changes",
     [{"metric": "manhattan"}, {"repulsion": "exact"}, {"neighbors": "vp-tree"}, {"init": np.zeros((3000, 2))}],
 )
-def test_what_one_machine_can_do_only_is_refused(whole_client, points, changes):
+def test_options_that_need_one_machine_are_refused(whole_client, points, changes):
     with pytest.raises(ValueError, match="|".join(changes)):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS | changes))
 
 
-def test_a_cluster_too_small_is_told_before_it_starts(whole_client, points, monkeypatch):
+def test_a_cluster_with_too_little_memory_is_refused_before_the_run(whole_client, points, monkeypatch):
     monkeypatch.setattr("pixelsne.distributed.task_runner.memory_limit", lambda: 100_000_000)
     with pytest.raises(MemoryError, match=r"needs about 0\.\d GB on each of 2 workers.*0\.1 GB .*more memory"):
         start(chunked(points), whole_client, PixelSNE(**SETTINGS))
@@ -301,7 +301,7 @@ def test_more_workers_need_less_each():
 
 
 @pytest.mark.cluster
-def test_from_the_command_line(points, tmp_path):
+def test_embed_on_a_cluster_by_command(points, tmp_path):
     values, kinds = points
     (tmp_path / "parts").mkdir()
     for number, rows in enumerate(np.array_split(np.arange(len(values)), 3)):
@@ -310,16 +310,16 @@ def test_from_the_command_line(points, tmp_path):
         pq.write_table(table, tmp_path / "parts" / f"part-{number}.parquet")
     command = ["embed", f"{tmp_path}/parts", "-o", f"{tmp_path}/map"]
     options = ["--columns", "vector", "--label", "kind", "--cluster", "local", "--perplexity", "12", "--max-iter", "60"]
-    finished = CliRunner().invoke(main, [*command, *options, "--json"])
-    assert finished.exit_code == 0, finished.output
-    assert '"rows": 3000' in finished.output
-    assert f'"pixelsne_version": "{__version__}"' in finished.output
+    result = CliRunner().invoke(main, [*command, *options, "--json"])
+    assert result.exit_code == 0, result.output
+    assert '"rows": 3000' in result.output
+    assert f'"pixelsne_version": "{__version__}"' in result.output
     table = pq.read_table(tmp_path / "map")
     assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "row"]
     assert sorted(path.name for path in (tmp_path / "map").iterdir()) == [f"part-{k}.parquet" for k in range(3)]
-    placed = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
-    assert quality.knn_accuracy(placed, table["kind"].to_numpy(), 5) > 0.95
-    np.testing.assert_array_equal(read_map(tmp_path / "map").placed, placed.astype(np.float32))
+    embedding = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
+    assert quality.knn_accuracy(embedding, table["kind"].to_numpy(), 5) > 0.95
+    np.testing.assert_array_equal(read_map(tmp_path / "map").placed, embedding.astype(np.float32))
     drawn = CliRunner().invoke(main, ["plot", f"{tmp_path}/map", "-o", f"{tmp_path}/map.png"])
     assert drawn.exit_code == 0, drawn.output
     again = CliRunner().invoke(main, [*command, *options])
@@ -327,7 +327,7 @@ def test_from_the_command_line(points, tmp_path):
     assert "map: exists; with --cluster, the output must be a new folder" in again.output
 
 
-def test_files_with_other_columns_are_told(whole_client, points, tmp_path):
+def test_files_with_different_columns_are_refused(whole_client, points, tmp_path):
     for number, width in enumerate((5, 6)):
         table = pa.table({f"c{k}": points[0][:100, k] for k in range(width)})
         pq.write_table(table, tmp_path / f"part-{number}.parquet")
@@ -335,25 +335,25 @@ def test_files_with_other_columns_are_told(whole_client, points, tmp_path):
         start_files(expand(str(tmp_path)), whole_client, PixelSNE(**SETTINGS), ReadOptions())
 
 
-def test_a_pattern_without_files_is_told(tmp_path):
+def test_a_pattern_without_files_is_refused(tmp_path):
     with pytest.raises(FileError, match="matches no file"):
         expand(f"{tmp_path}/*.parquet")
 
 
-def test_what_needs_one_machine_is_refused_on_the_command_line(tmp_path):
+def test_command_options_that_need_one_machine_are_refused(tmp_path):
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local"]
-    finished = CliRunner().invoke(main, [*command, "--plot", "p.png"])
-    assert finished.exit_code == 2
-    assert "--plot needs the map on one machine" in finished.output
+    result = CliRunner().invoke(main, [*command, "--plot", "p.png"])
+    assert result.exit_code == 2
+    assert "--plot needs the map on one machine" in result.output
 
 
 @pytest.mark.cluster
-def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
+def test_a_missing_scheduler_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.distributed.task_runner.SECONDS_TO_CONNECT", 1)
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "tcp://127.0.0.1:9"]
-    finished = CliRunner().invoke(main, command)
-    assert finished.exit_code == 1
-    assert "127.0.0.1:9" in finished.output
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 1
+    assert "127.0.0.1:9" in result.output
 
 
 def test_files_of_one_name_do_not_overwrite_each_other():

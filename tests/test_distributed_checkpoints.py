@@ -1,4 +1,4 @@
-"""What a run on a cluster believes of the files it finds, without a cluster."""
+"""Checks of the files that a run on a cluster finds. Runs without a cluster."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from pixelsne.files.errors import FileError
 
 
 class TaskRunner:
-    """Two workers that see all the client does."""
+    """A runner of two workers that see the files of the client."""
 
     shards = 2
 
@@ -40,8 +40,8 @@ def identity(rows=900, columns=5, values="0123456789abcdef", shards=2, **changes
 
 
 @pytest.fixture
-def kept(tmp_path):
-    """After 50 of 60 iterations."""
+def checkpoint(tmp_path):
+    """A checkpoint after 50 of 60 iterations."""
     progress = {"iteration": 50, "next_pace": 50, "stopped_by": "max_iter", "timings": {"reduce": 0.5}}
     progress["components"] = 20
     document = {"kind": KIND, "version": VERSION, "run": identity(), "looks": [(50, 2.5, 7.0)], **progress}
@@ -59,16 +59,16 @@ def rewrite(path, change):
     write_archive(path, document, arrays)
 
 
-def test_progress_comes_back(kept):
-    progress = progress_of(kept)
+def test_progress_is_read_back(checkpoint):
+    progress = progress_of(checkpoint)
     assert (progress.iteration, progress.next_step, progress.stopped_by) == (50, 50, "max_iter")
     assert progress.looks == [(50, 2.5, 7.0)]
     assert progress.timings == {"reduce": 0.5}
     assert progress.last_look.shape == (900, 2)
     assert progress.components == 20
-    assert shards_of(kept) == 2
-    assert shards_of(kept / "elsewhere") is None
-    assert progress_of(kept / "elsewhere") is None
+    assert shards_of(checkpoint) == 2
+    assert shards_of(checkpoint / "elsewhere") is None
+    assert progress_of(checkpoint / "elsewhere") is None
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_progress_comes_back(kept):
         ({"shards": 1}, "was made with workers 2, this run has 1"),
     ],
 )
-def test_a_difference_is_told_in_words(changes, message, kept):
+def test_a_different_run_is_refused_with_the_difference(changes, message, checkpoint):
     with pytest.raises(FileError, match=message):
-        progress_of(kept, **changes)
+        progress_of(checkpoint, **changes)
 
 
 DAMAGES = {
@@ -97,27 +97,27 @@ DAMAGES = {
     "no times": (lambda document, _: document.update(timings=[1.0]), "is damaged"),
     "another kind": (lambda document, _: document.update(kind="pixelsne model"), "its kind is 'pixelsne model'"),
     "newer": (lambda document, _: document.update(version=99), "format version 99, but this pixelsne reads version 1"),
-    "nobody's": (lambda document, _: document.update(run=None), "the identity of its run is missing"),
+    "no identity": (lambda document, _: document.update(run=None), "the identity of its run is missing"),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_foreign_or_damaged_run_is_refused_in_words(name, kept):
+def test_a_damaged_run_is_refused_with_the_reason(name, checkpoint):
     change, message = DAMAGES[name]
-    rewrite(kept / RUN, change)
+    rewrite(checkpoint / RUN, change)
     with pytest.raises(ValueError, match=message) as refused:
-        progress_of(kept)
+        progress_of(checkpoint)
     assert RUN in str(refused.value)
 
 
 @pytest.mark.parametrize("change", [{"run": None}, {"run": {}}, {"run": {"workers": "two"}}, {"kind": "recipe"}])
-def test_shards_are_not_guessed(change, kept):
-    rewrite(kept / RUN, lambda document, _: document.update(change))
+def test_an_unknown_number_of_shards_is_refused(change, checkpoint):
+    rewrite(checkpoint / RUN, lambda document, _: document.update(change))
     with pytest.raises(ValueError, match=RUN):
-        shards_of(kept)
+        shards_of(checkpoint)
 
 
-def test_files_of_shards_lack_nothing(tmp_path):
+def test_shard_files_without_an_array_are_refused(tmp_path):
     write_archive(graph_file(str(tmp_path), 1), {}, {"rows": np.arange(3)})
     with pytest.raises(FileError, match=r"share-00001\.pixelsne: is damaged: it has no array offsets"):
         load_graph(str(tmp_path), 1)

@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster, or is stopped there: what users are told, and what is left."""
+"""Failures and interrupts on a cluster: messages, and the files left."""
 
 import os
 import pickle
@@ -25,47 +25,47 @@ from pixelsne.files.source import ReadOptions
 
 
 class Workers:
-    """All that a runner asks of a client about where tasks go."""
+    """The part of a client that a runner uses to place tasks."""
 
     def __init__(self, *names):
-        self.names, self.wishes = list(names), []
+        self.names, self.requested_workers = list(names), []
 
     def nthreads(self):
         return dict.fromkeys(self.names, 1)
 
     def submit(self, _function, *_arguments, key, workers=None, **_more):
-        self.wishes.append(workers)
+        self.requested_workers.append(workers)
         return key
 
 
-def test_errors_about_files_travel_from_workers():
-    error = pickle.loads(pickle.dumps(FileError("part.csv", "has no column 'a'")))  # noqa: S301 - our own
+def test_file_errors_can_be_pickled():
+    error = pickle.loads(pickle.dumps(FileError("part.csv", "has no column 'a'")))  # noqa: S301 - our own data
     assert isinstance(error, FileError)
     assert str(error) == "part.csv: has no column 'a'"
 
 
-def test_shards_left_out_keep_no_worker_busy():
+def test_workers_without_a_shard_take_over():
     client = Workers("a", "b", "c", "d")
     runner = TaskRunner(client, 4)
     runner.limit_shards(2)
     client.names.remove("a")
     runner.assign_workers()
     runner.each("tell", print, [1, 2])
-    assert client.wishes == [["c"], ["b"]]  # not both at b, while c and d have nothing to do
+    assert client.requested_workers == [["c"], ["b"]]  # not both on b while c and d are idle
 
 
-def test_one_shard_of_many_workers_stays_where_it_is():
+def test_a_single_shard_is_not_bound_to_a_lost_worker():
     client = Workers("a", "b")
     runner = TaskRunner(client, 2)
     runner.limit_shards(1)
     runner.each("tell", print, [1])
     client.names.remove("a")
     runner.assign_workers()
-    runner.each("tell", print, [1])  # no wish: after its death the task would wait for this worker
-    assert client.wishes == [["a"], None]
+    runner.each("tell", print, [1])  # no request: after its death the task would wait for this worker
+    assert client.requested_workers == [["a"], None]
 
 
-def test_a_cluster_without_workers_is_told_what_to_do():
+def test_a_cluster_without_workers_is_refused():
     with pytest.raises(RuntimeError, match=r"no workers: start some, as by `dask worker .*wait_for_workers"):
         TaskRunner(Workers(), 0)
 
@@ -77,7 +77,7 @@ def test_a_map_needs_two_rows(rows, words):
 
 
 @pytest.mark.parametrize(("start", "words"), [(PixelSNE(), "a fitted model"), (np.zeros((9, 2)), "an array")])
-def test_a_start_from_another_map_is_refused_before_anything_is_read(start, words):
+def test_a_start_from_another_map_is_refused_before_reading(start, words):
     with pytest.raises(ValueError, match=f"init={words} is not distributed; use 'pca' or 'random'"):
         start_files(["nowhere.npy"], Workers("a"), PixelSNE(init=start), ReadOptions())
 
@@ -87,33 +87,33 @@ def test_every_metric_of_the_core_is_distributed():
         assert distributed_settings(PixelSNE(metric=metric)).metric == metric
 
 
-def test_on_the_command_line_a_start_is_refused_by_its_option(tmp_path):
+def test_the_command_refuses_a_model_as_a_start(tmp_path):
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local", "--init", "old.pixelsne"]
-    finished = CliRunner().invoke(main, command)
-    assert finished.exit_code == 2
-    assert "--init old.pixelsne is for one machine: pass pca or random, or omit --cluster" in finished.output
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert "--init old.pixelsne is for one machine: pass pca or random, or omit --cluster" in result.output
 
 
 @pytest.mark.parametrize(
     ("option", "reason"), [("--every", "a checkpoint every 25 iterations"), ("--jobs", "use the threads")]
 )
-def test_what_a_cluster_would_ignore_is_refused(option, reason, tmp_path):
+def test_options_that_a_cluster_ignores_are_refused(option, reason, tmp_path):
     assert ITERATIONS_BETWEEN_CHECKPOINTS == 25
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local", option, "2"]
-    finished = CliRunner().invoke(main, command)
-    assert finished.exit_code == 2
-    assert f"{option} is for one machine" in finished.output
-    assert reason in finished.output
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert f"{option} is for one machine" in result.output
+    assert reason in result.output
 
 
 @pytest.mark.parametrize(("source", "output"), [("points", "map.npy"), ("points", "points"), ("p.csv", "points")])
-def test_without_a_cluster_a_folder_is_refused(source, output, tmp_path, monkeypatch):
+def test_a_folder_is_refused_without_a_cluster(source, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("points").mkdir()
-    finished = CliRunner().invoke(main, ["embed", source, "-o", output])
-    assert finished.exit_code == 1
+    result = CliRunner().invoke(main, ["embed", source, "-o", output])
+    assert result.exit_code == 1
     remedy = ", or add --cluster local to embed all its files" if source == "points" else ""
-    assert finished.stderr == f"pixelsne: points: is a folder; give the name of a file{remedy}\n"
+    assert result.stderr == f"pixelsne: points: is a folder; give the name of a file{remedy}\n"
 
 
 @pytest.fixture
@@ -126,8 +126,8 @@ def parts(tmp_path):
 
 
 @pytest.mark.cluster
-def test_ctrl_c_at_a_terminal_keeps_the_run(parts):
-    """A terminal sends it to the workers, too."""
+def test_ctrl_c_at_a_terminal_saves_the_checkpoint(parts):
+    """A terminal sends the signal to the workers, too."""
     command = [sys.executable, "-m", "pixelsne", "embed", "parts", "-o", "map", "--cluster", "local"]
     options = ["--checkpoint", "run", "--perplexity", "12", "--max-iter", "5000", "--tol", "0"]
     process = subprocess.Popen(
@@ -140,10 +140,10 @@ def test_ctrl_c_at_a_terminal_keeps_the_run(parts):
             assert time.monotonic() < until
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate(timeout=120)[1]
+        stderr = process.communicate(timeout=120)[1]
     finally:
         process.kill()
     assert process.returncode == 130
-    assert re.search(r"pixelsne: stopped at iteration \d+, nothing written; .* to continue from run", said)
+    assert re.search(r"pixelsne: stopped at iteration \d+, nothing written; .* to continue from run", stderr)
     assert sorted(path.name for path in parts.iterdir()) == ["parts", "run"]
     assert has_run(parts / "run")

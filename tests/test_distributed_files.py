@@ -1,4 +1,4 @@
-"""What workers read and write: graphs and states of a checkpoint, points, maps."""
+"""Files that workers read and write: graphs and states of a checkpoint, points, maps."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,47 +6,47 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
+from local_runner import begin_descent
 from pixelsne.distributed import checkpoint, files, reduce
 from pixelsne.files.errors import FileError
 from pixelsne.files.source import ReadOptions
 from pixelsne.screen import Screen
-from stages_here import begin_descent
 
 
 class TestFiles:
-    """What workers do with files, called here."""
+    """Functions of workers, called in this process."""
 
-    def test_shares_and_stands_come_back(self, groups, tmp_path):
-        moving = begin_descent(groups, 2)
-        for shard, (share, state) in enumerate(zip(moving.graphs, moving.states, strict=True)):
-            assert checkpoint.save_graph(share, str(tmp_path)) == shard
+    def test_graphs_and_states_are_read_back(self, groups, tmp_path):
+        shards = begin_descent(groups, 2)
+        for shard, (graph, state) in enumerate(zip(shards.graphs, shards.states, strict=True)):
+            assert checkpoint.save_graph(graph, str(tmp_path)) == shard
             assert checkpoint.save_state(state, str(tmp_path), 7, shard) == shard
             again = checkpoint.load_graph(str(tmp_path), shard)
             assert again.rows.shard == shard
             for name in checkpoint.ROW_PARTS:
-                assert np.array_equal(getattr(again.rows, name), getattr(share.rows, name))
-            assert np.array_equal(again.exported.indices, share.exported.indices)
-            assert all(np.array_equal(a, b) for a, b in zip(again.sources, share.sources, strict=True))
-            stood = checkpoint.load_state(str(tmp_path), 7, shard)
+                assert np.array_equal(getattr(again.rows, name), getattr(graph.rows, name))
+            assert np.array_equal(again.exported.indices, graph.exported.indices)
+            assert all(np.array_equal(a, b) for a, b in zip(again.sources, graph.sources, strict=True))
+            loaded = checkpoint.load_state(str(tmp_path), 7, shard)
             for name in checkpoint.STATE_PARTS:
-                assert np.array_equal(getattr(stood, name), getattr(state, name))
+                assert np.array_equal(getattr(loaded, name), getattr(state, name))
 
-    def test_a_file_is_a_block_and_its_map_a_file(self, tmp_path, random):
+    def test_a_file_is_read_as_a_block_and_its_map_is_written(self, tmp_path, random):
         values = random.normal(size=(20, 3)).astype(np.float32)
         table = pa.table({"a": values[:, 0], "b": values[:, 1], "c": values[:, 2], "name": ["x"] * 20})
         pq.write_table(table, tmp_path / "part.parquet")
-        source, wanted = str(tmp_path / "part.parquet"), ReadOptions(label="name")
-        block = files.read_values(source, wanted, 4)
+        source, options = str(tmp_path / "part.parquet"), ReadOptions(label="name")
+        block = files.read_values(source, options, 4)
         assert np.allclose(block.values, values)
         assert files.shape_of(block) == (20, 3, ("a", "b", "c"), 4)
         placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
         target, screen = str(tmp_path / "map.parquet"), Screen((0, 0), (1, 1), (64, 64))
-        assert files.write_part(placed, source, wanted, target, screen, {"seed": 0}) == 20
+        assert files.write_part(placed, source, options, target, screen, {"seed": 0}) == 20
         written = pq.read_table(target)
         assert np.allclose(written["x"].to_numpy(), placed[:, 0])
         assert written["name"].to_pylist() == ["x"] * 20
 
-    def test_remote_files_are_fetched_and_put(self, tmp_path, random):
+    def test_remote_files_are_read_and_written(self, tmp_path, random):
         values = random.normal(size=(20, 3)).astype(np.float32)
         np.save(tmp_path / "part.npy", values)
         source = f"file://{tmp_path}/part.npy"
@@ -61,7 +61,7 @@ class TestFiles:
         with pytest.raises(FileError, match="sparse matrix"):
             files.read_values(str(tmp_path / "part.npz"), ReadOptions(), 0)
 
-    def test_digests_tell_data_apart(self, groups):
+    def test_digests_of_different_data_differ(self, groups):
         first, second = (reduce.digest(reduce.Block(0, groups + shift)) for shift in (0, 1))
         assert first != second
         assert reduce.join_digests([first, second]) != reduce.join_digests([second, first])

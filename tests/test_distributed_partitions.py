@@ -1,4 +1,4 @@
-"""Partitions that are not what their dask array says, or of which it says nothing."""
+"""Partitions whose shapes are wrong or unknown in their dask array."""
 
 import dask.array as da
 import numpy as np
@@ -28,19 +28,19 @@ def values():
 
 
 def declared(values, *shapes):
-    """A dask array of two partitions that has these shapes by its own account."""
+    """Return a dask array of two partitions with the given declared shapes."""
     parts = [values[:120], values[120:]]
     blocks = [da.from_delayed(delayed(part), shape, np.float32) for part, shape in zip(parts, shapes, strict=True)]
     return da.concatenate(blocks)
 
 
 @pytest.mark.parametrize("rows", [79, 81, 500])
-def test_rows_that_are_not_there_are_told(client, values, rows):
+def test_a_wrong_number_of_rows_is_refused(client, values, rows):
     with pytest.raises(ValueError, match=rf"partition 1 of X has shape \(80, 6\), but X.chunks declares \({rows}, 6\)"):
         embed(declared(values, (120, 6), (rows, 6)), client, PixelSNE(max_iter=20))
 
 
-def test_columns_that_are_not_there_are_told(client, values):
+def test_a_wrong_number_of_columns_is_refused(client, values):
     wrong = declared(values, (120, 7), (80, 7))
     with pytest.raises(
         ValueError, match=r"partition . of X has shape \((120|80), 6\), but X.chunks declares \(\1, 7\)"
@@ -53,7 +53,7 @@ def blocks_of(partitions, client):
 
 
 @pytest.mark.parametrize("columns", [6, 2])
-def test_rows_that_nobody_declared_are_counted(client, values, columns):
+def test_unknown_numbers_of_rows_are_counted(client, values, columns):
     known = da.from_array(values, chunks=(50, columns))
     array = known[known[:, 0] > 0]
     partitions = partitions_of(array, TaskRunner(client, 2))

@@ -1,27 +1,27 @@
-"""Small maps and degenerate data on a cluster, against one machine; without a cluster."""
+"""Small maps and degenerate data on shards, against one machine. Runs without a cluster."""
 
 import numpy as np
 import pytest
 
+from local_runner import begin_descent, collect, run_locally
 from pixelsne import PixelSNE, _core
 from pixelsne.distributed import descent, repulsion
 from pixelsne.distributed.shards import Cells, merge_small, renumber
 from pixelsne.reduce import standardize
 from pixelsne.schedule import ScheduleStep
-from stages_here import begin_descent, collect, run_here
 
 
 def local_kl(values, **changes):
-    """With equal rows as they are: a cluster does not merge them."""
+    """Return the KL of a local fit with duplicates kept, because a cluster does not merge them."""
     return PixelSNE(**{"random_state": 0, "duplicates": "keep"} | changes).fit(values).kl_divergence_
 
 
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
 @pytest.mark.parametrize("n", [2, 3, 10, 60])
 def test_few_points_have_the_local_kl(random, n):
-    """On average: among few points either run may end in the other's better minimum."""
+    """Compares means: among few points either run may end in a better minimum."""
     draws = random.normal(size=(6, n, 5)).astype(np.float32)
-    runs = [run_here(values, 2) for values in draws]
+    runs = [run_locally(values, 2) for values in draws]
     for run, positions in runs:
         assert np.isfinite(positions).all()
         assert np.ptp(positions, axis=0).max() > 1
@@ -30,10 +30,10 @@ def test_few_points_have_the_local_kl(random, n):
 
 
 def test_many_equal_rows_have_the_local_kl():
-    """On a lattice their KL was 74 % higher: equal rows make sparse maps."""
+    """On a lattice their KL was 74 % higher, because equal rows make sparse maps."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=(60, 10)).astype(np.float32)[rng.integers(0, 60, 2500)]
-    run, _ = run_here(values, 2)
+    run, _ = run_locally(values, 2)
     assert run.runner.shards == 2
     assert run.descent.kl == pytest.approx(local_kl(values), rel=0.1)
 
@@ -49,7 +49,7 @@ def nearly_equal_rows(kind, rng):
 
 
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "one far away", "rounding"])
-def test_every_shard_sees_enough_points(random, kind):
+def test_every_shard_has_enough_points_and_ghosts(random, kind):
     values = standardize(nearly_equal_rows(kind, random))
     shard_points = collect(values, 4, k=90)
     assert 1 <= len(shard_points) <= 4
@@ -62,62 +62,62 @@ def test_every_shard_sees_enough_points(random, kind):
 
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "rounding"])
 def test_nearly_equal_rows_have_a_map(random, kind):
-    """With the local KL on average: which of many minima a run of equal rows ends in is chance."""
-    ours, local = [], []
+    """Compares mean KLs, because runs of equal rows end in random minima."""
+    distributed, local = [], []
     for _ in range(3):
         values = nearly_equal_rows(kind, random)
-        run, positions = run_here(values, 3)
+        run, positions = run_locally(values, 3)
         assert np.isfinite(positions).all()
-        ours.append(run.descent.kl)
+        distributed.append(run.descent.kl)
         local.append(local_kl(values))
-    assert np.mean(ours) <= 1.1 * np.mean(local)
+    assert np.mean(distributed) <= 1.1 * np.mean(local)
 
 
 @pytest.mark.parametrize(
-    ("own", "seen", "expected"),
+    ("own", "visible", "expected"),
     [
         ([50, 60], [60, 80], [0, 1]),
-        ([50, 3], [60, 8], [0, 0]),  # the last joins the one before
+        ([50, 3], [60, 8], [0, 0]),  # the last one is merged with the previous one
         ([3, 50], [8, 60], [0, 0]),
         ([20, 20, 20, 20], [20, 20, 20, 20], [0, 0, 0, 0]),
         ([30, 30, 30, 30], [30, 30, 30, 30], [0, 0, 1, 1]),
-        ([0, 50, 60], [70, 60, 60], [0, 0, 1]),  # has enough ghosts, but owns no points
+        ([0, 50, 60], [70, 60, 60], [0, 0, 1]),  # enough ghosts, but no points of its own
         ([3, 4], [3, 4], [0, 0]),
     ],
 )
-def test_small_shards_are_merged_with_the_next(own, seen, expected):
-    assert merge_small(own, seen, 50) == expected
+def test_small_shards_are_merged_with_the_next(own, visible, expected):
+    assert merge_small(own, visible, 50) == expected
 
 
-def test_cells_follow_their_shards():
+def test_cells_of_merged_shards_are_renumbered():
     cells = Cells(np.zeros((4, 2), np.float32), np.array([0, 1, 2, 2], np.int32))
     assert renumber(cells, [0, 0, 1]).owners.tolist() == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("count", [1, 3, 12])
-def test_gathered_positions_are_pushed_as_on_one_machine(groups, count):
-    moving = begin_descent(groups, count)
-    moving.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
+def test_gathered_positions_have_the_push_of_one_machine(groups, count):
+    shards = begin_descent(groups, count)
+    shards.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
     for _ in range(20):
-        moving.step(ScheduleStep("late", 12.0, 0.8, 300.0))
-    positions = np.concatenate([descent.centered(state, moving.summaries) for state in moving.states])
+        shards.step(ScheduleStep("late", 12.0, 0.8, 300.0))
+    positions = np.concatenate([descent.centered(state, shards.summaries) for state in shards.states])
     expected = np.empty_like(positions)
     normalizer = _core.FieldRepulsion().pixel_field(positions, 2048, expected, 1)
-    acting = moving.field()
-    assert acting.normalizer == normalizer
-    found = [acting.of_shard(shard, moving.summaries) for shard in range(len(moving.states))]
+    field = shards.field()
+    assert field.normalizer == normalizer
+    found = [field.of_shard(shard, shards.summaries) for shard in range(len(shards.states))]
     assert np.array_equal(np.concatenate(found), expected)
-    whole, _ = moving.measure(1, exactly=True)
+    whole, _ = shards.measure(1, exactly=True)
     assert whole.normalizer == pytest.approx(_core.exact_repulsion(positions, expected, 1), rel=1e-6)
 
 
-def test_tasks_do_not_change_what_others_got(groups):
-    """A task that is computed again must find its arguments as they were."""
-    moving = begin_descent(groups, 2)
-    moving.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
-    summaries, state, graph = moving.summaries, moving.states[0], moving.graphs[0]
-    acting = moving.field()
-    deposited = descent.deposit(graph, state, summaries, moving.plan)
+def test_tasks_do_not_change_their_arguments(groups):
+    """A task that is computed again must find its arguments unchanged."""
+    shards = begin_descent(groups, 2)
+    shards.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
+    summaries, state, graph = shards.summaries, shards.states[0], shards.graphs[0]
+    field = shards.field()
+    deposited = descent.deposit(graph, state, summaries, shards.plan)
     before = deposited.copy()
-    descent.move_shard(graph, state, summaries, acting, moving.plan, ScheduleStep("late", 12.0, 0.8, 300.0))
+    descent.move_shard(graph, state, summaries, field, shards.plan, ScheduleStep("late", 12.0, 0.8, 300.0))
     assert np.array_equal(deposited, before)

@@ -1,4 +1,4 @@
-"""A cluster without workers: what users are told, when, and that a run continues with new workers."""
+"""A cluster without workers: warnings, errors, and continuing with new workers."""
 
 import warnings
 
@@ -18,7 +18,7 @@ SETTINGS = {"random_state": 0, "perplexity": 10, "max_iter": 30}
 
 
 class Cluster:
-    """A client's cluster and a clock, which moves by a second whenever somebody asks."""
+    """A client's cluster and a clock that advances by a second with every query."""
 
     def __init__(self, workers):
         self.workers, self.seconds = workers, 0.0
@@ -33,9 +33,9 @@ class Cluster:
 
 @pytest.fixture
 def cluster(monkeypatch):
-    made = Cluster([])
-    monkeypatch.setattr(task_runner.time, "monotonic", made.monotonic)
-    return made
+    fake = Cluster([])
+    monkeypatch.setattr(task_runner.time, "monotonic", fake.monotonic)
+    return fake
 
 
 def check_often(watch, times):
@@ -43,7 +43,7 @@ def check_often(watch, times):
         watch.check()
 
 
-def test_a_moment_without_workers_is_not_worth_a_word(cluster):
+def test_a_short_time_without_workers_gives_no_warning(cluster):
     watch = task_runner.WorkerWatch(cluster)
     check_often(watch, 4)
     cluster.workers = ["a"]
@@ -52,21 +52,21 @@ def test_a_moment_without_workers_is_not_worth_a_word(cluster):
     check_often(watch, 4)
 
 
-def test_a_warning_within_seconds_and_once(cluster):
+def test_one_warning_after_some_seconds_without_workers(cluster):
     watch = task_runner.WorkerWatch(cluster)
-    with pytest.warns(RuntimeWarning, match=r"no workers left; waiting up to 300 s for new ones") as told:
+    with pytest.warns(RuntimeWarning, match=r"no workers left; waiting up to 300 s for new ones") as messages:
         check_often(watch, 100)
-    assert len(told) == 1
+    assert len(messages) == 1
     cluster.workers = ["a"]
     watch.check()
     cluster.workers = []
-    with pytest.warns(RuntimeWarning, match="no workers left"):  # another time
+    with pytest.warns(RuntimeWarning, match="no workers left"):  # again
         check_often(watch, 10)
 
 
 @pytest.mark.filterwarnings("ignore:the cluster has no workers left")
 @pytest.mark.parametrize(("timeout", "seconds"), [("20s", 20), (60, 60), ("2 minutes", 120)])
-def test_an_error_after_the_time_that_dask_is_configured_with(cluster, timeout, seconds):
+def test_an_error_after_the_configured_timeout(cluster, timeout, seconds):
     watch = task_runner.WorkerWatch(cluster)
     with dask.config.set({"pixelsne.no-workers-timeout": timeout}):
         check_often(watch, seconds)
@@ -74,7 +74,7 @@ def test_an_error_after_the_time_that_dask_is_configured_with(cluster, timeout, 
             check_often(watch, 2)
 
 
-def test_waiting_without_an_end(cluster):
+def test_no_timeout_waits_forever(cluster):
     watch = task_runner.WorkerWatch(cluster)
     with (
         dask.config.set({"pixelsne.no-workers-timeout": None}),
@@ -83,11 +83,11 @@ def test_waiting_without_an_end(cluster):
         check_often(watch, 10_000)
 
 
-def test_homes_stay_while_all_workers_are_away():
+def test_assigning_shards_without_workers_is_no_error():
     client = Cluster(["a", "b"])
     runner = TaskRunner(client, 2)
     client.workers = []
-    runner.assign_workers()  # no error: whoever waits for results tells
+    runner.assign_workers()  # no error: waiting for results reports it
     client.workers = ["c"]
     runner.assign_workers()
 
@@ -102,17 +102,17 @@ def client(monkeypatch):
     monkeypatch.setattr(task_runner, "SECONDS_BETWEEN_CHECKS", 0.02)
     monkeypatch.setattr(task_runner, "SECONDS_UNTIL_WARNING", 0.1)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
-    with LocalCluster(**options) as made, Client(made) as connected:
+    with LocalCluster(**options) as local_cluster, Client(local_cluster) as connected:
         yield connected
 
 
 def without_workers_at(iteration, client):
-    """A callback that takes all workers away, once."""
-    gone = []
+    """Return a callback that removes all workers once."""
+    removed = []
 
     def callback(snapshot):
-        if snapshot.iteration == iteration and not gone:
-            gone.append(snapshot.phase)
+        if snapshot.iteration == iteration and not removed:
+            removed.append(snapshot.phase)
             client.cluster.scale(0)
 
     return callback
@@ -120,22 +120,22 @@ def without_workers_at(iteration, client):
 
 @pytest.mark.filterwarnings("ignore:the cluster has no workers left")
 @pytest.mark.parametrize("iteration", [0, 10])
-def test_a_run_whose_workers_are_gone_ends(client, points, iteration):
+def test_a_run_without_workers_ends_with_an_error(client, points, iteration):
     with dask.config.set({"pixelsne.no-workers-timeout": 0.5}), pytest.raises(RuntimeError, match="has had no workers"):
         embed(points, client, PixelSNE(**SETTINGS), callback=without_workers_at(iteration, client))
 
 
-def test_a_run_continues_with_workers_that_come_after_the_warning(client, points):
+def test_a_run_continues_with_a_new_worker_after_the_warning(client, points):
     expected = embed(points, client, PixelSNE(**SETTINGS)).compute()
-    told = []
+    messages = []
 
-    def bring_one(message, *_more):
-        told.append(str(message))
+    def add_worker(message, *_more):
+        messages.append(str(message))
         client.cluster.scale(1)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", message="the cluster has no workers")
-        warnings.showwarning = bring_one
-        made = embed(points, client, PixelSNE(**SETTINGS), callback=without_workers_at(10, client))
-    assert len(told) == 1
-    assert np.array_equal(made.compute(), expected)
+        warnings.showwarning = add_worker
+        result = embed(points, client, PixelSNE(**SETTINGS), callback=without_workers_at(10, client))
+    assert len(messages) == 1
+    assert np.array_equal(result.compute(), expected)

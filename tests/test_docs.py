@@ -1,4 +1,4 @@
-"""What the pages say is true: their Python runs, their commands exist, their links lead somewhere, the site builds."""
+"""The pages are correct: their Python runs, their commands exist, their links lead to files, and the site builds."""
 
 import ast
 import os
@@ -24,7 +24,7 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted(ROOT.glob("docs/**/*.md"))]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
-ROWS = 400  # of the table that stands for the reader's own
+ROWS = 400  # rows of the table that represents the reader's data
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs" / "index.md").exists(), reason="no pages here: not a clone")
 
@@ -44,14 +44,14 @@ def commands(page):
 
 @pytest.fixture
 def readers_folder(tmp_path, monkeypatch):
-    """Where a reader would be, with files of the names that pages use."""
+    """A working directory with files of the names that pages use."""
     values, labels = load_digits(return_X_y=True)
-    chosen = values[:ROWS].astype(np.float32)
-    columns = {f"gene{number}": chosen[:, number] for number in range(chosen.shape[1])}
+    values_of_rows = values[:ROWS].astype(np.float32)
+    columns = {f"gene{number}": values_of_rows[:, number] for number in range(values_of_rows.shape[1])}
     table = pa.table({**columns, "type": pa.array([f"type {label}" for label in labels[:ROWS]]), "age": labels[:ROWS]})
     pq.write_table(table, tmp_path / "cells.parquet")
     pq.write_table(table.slice(0, 50), tmp_path / "new.parquet")
-    np.save(tmp_path / "vectors.npy", chosen)
+    np.save(tmp_path / "vectors.npy", values_of_rows)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BROWSER", "true")  # a program that shows nothing
     return tmp_path
@@ -65,11 +65,11 @@ def test_the_python_of_a_page_runs(page):
         pytest.importorskip(package)
     namespace = {}
     for text in texts:
-        exec(compile(text, page.name, "exec"), namespace)  # noqa: S102 - our own words
+        exec(compile(text, page.name, "exec"), namespace)  # noqa: S102 - our own pages
 
 
 @pytest.mark.usefixtures("readers_folder")
-def test_the_readme_promises_no_better_map_than_it_draws():
+def test_the_accuracy_promised_by_the_readme_holds():
     namespace = {}
     exec(blocks(README, "python")[0], namespace)  # noqa: S102
     assert namespace["screen"].shape == (1797, 2)
@@ -77,7 +77,7 @@ def test_the_readme_promises_no_better_map_than_it_draws():
 
 
 def imported(texts):
-    """The first names of what is imported."""
+    """Return the top-level packages that are imported."""
     nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
     plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     named = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
@@ -85,8 +85,8 @@ def imported(texts):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
-def test_the_commands_of_a_page_are_understood(page):
-    """Every option is known to the command."""
+def test_the_commands_of_a_page_have_known_options(page):
+    """The command's parser accepts every option."""
     for line in commands(page):
         program, name, *arguments = shlex.split(line)
         if program == "pixelsne" and not name.startswith("-"):
@@ -102,15 +102,15 @@ def test_the_readme_is_short():
 
 
 def run(line, folder):
-    """A command of the README as a reader would give it, with this environment's programs."""
+    """Run a command of the README as a reader would, with the programs of this environment."""
     bin_folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     words = shlex.split(line)
-    if words[0] == "make":  # `make test` is what runs this
+    if words[0] == "make":  # `make test` runs this test
         words = ["make", "--dry-run", words[1]]
     if words[:2] == ["pip", "install"] and find_spec("scikit_build_core") is None:
-        return subprocess.CompletedProcess(words, 0)  # a wheel is tested, where nothing can be built
-    if words[:2] == ["pip", "install"]:  # what is to be installed is found and understood
+        return subprocess.CompletedProcess(words, 0)  # this tests a wheel where nothing can be built
+    if words[:2] == ["pip", "install"]:  # the requirement is found and resolved
         words = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-build-isolation", *words[2:]]
     if words[:2] == ["pixelsne", "view"]:
         return view(words, folder, environment)
@@ -118,22 +118,22 @@ def run(line, folder):
 
 
 def view(words, folder, environment):
-    """The page's server until it has told its address, and for a live run, until all is over."""
+    """Start the page's server, read its address, and stop it."""
     with subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:
-        told = server.stdout.readline()
-        assert "http://127.0.0.1" in told
+        first_line = server.stdout.readline()
+        assert "http://127.0.0.1" in first_line
         server.send_signal(signal.SIGINT)
-        _, complaints = server.communicate(timeout=60)
+        _, errors = server.communicate(timeout=60)
     return subprocess.CompletedProcess(
-        words, 0 if server.returncode in {0, 130} else server.returncode, told, complaints
+        words, 0 if server.returncode in {0, 130} else server.returncode, first_line, errors
     )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="make and signals")
 def test_every_command_of_the_readme_runs(readers_folder):
-    """`make` and `pip install` as dry runs: what they would do is found and understood. CI does it."""
+    """`make` and `pip install` are dry runs here; CI runs them."""
     ran = []
     for line in commands(README):
         inside = line.startswith("pixelsne ")
@@ -152,15 +152,15 @@ def test_links_lead_to_files(page):
             assert (page.parent / target).exists(), target
 
 
-def test_the_algorithm_names_functions_that_are_there():
+def test_functions_named_on_the_algorithm_page_exist():
     page = ROOT / "docs" / "algorithm.md"
     rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|") and "](" in line]
     assert len(rows) > 10
     for row in rows:
-        where, twin = row.split(" | ")[-2:]
+        where, reference = row.split(" | ")[-2:]
         for function, target in re.findall(r"`(\w+)` in \[[^]]*\]\(([^)]*)\)", where):
             assert re.search(rf"(def|class) {function}\b", (page.parent / target).read_text(encoding="utf-8")), function
-        for function in re.findall(r"`(\w+)`", twin):
+        for function in re.findall(r"`(\w+)`", reference):
             assert f"def {function}(" in (ROOT / "tests/reference.py").read_text(encoding="utf-8"), function
 
 
@@ -171,7 +171,7 @@ def test_the_first_example_of_the_gallery_runs(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-# What the other examples read. Their pictures were drawn by them.
+# Data of the other examples, which drew the committed pictures.
 DATA = {
     "mnist": "mnist.npz",
     "faces": "facexp.npz",

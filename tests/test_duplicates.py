@@ -1,4 +1,4 @@
-"""Equal rows: merged for the descent, spread on the map."""
+"""Equal rows: merged for the descent, spread out on the map."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def test_equal_rows_are_found(random):
     distinct = random.normal(size=(50, 7)).astype(np.float32)
     distinct[3, 2], rows = 0.0, random.permutation(np.concatenate([np.arange(50), random.integers(0, 50, 150)]))
     values = distinct[rows]
-    values[values == 0] *= np.float32(-1)  # the same number
+    values[values == 0] *= np.float32(-1)  # equal numbers
     values[0] = -0.0 + values[0]
     found = find_duplicates(values, heaviest=4)
     assert len(np.unique(rows)) == len(found.weights) == 50
@@ -34,12 +34,12 @@ def test_equal_rows_are_found(random):
     assert (np.diff(found.first) > 0).all()
 
 
-def test_nothing_to_merge(random):
+def test_distinct_or_all_equal_rows_are_not_merged(random):
     assert find_duplicates(random.normal(size=(100, 3)), 30) is None
     assert find_duplicates(np.ones((100, 3)), 30) is None
 
 
-def test_rows_that_merely_share_a_hash_stay_apart(random, monkeypatch):
+def test_different_rows_with_equal_hashes_are_not_merged(random, monkeypatch):
     rows = random.normal(size=(20, 3))
     rows[15] = rows[2]
     monkeypatch.setattr("pixelsne.duplicates.row_hashes", lambda rows: np.arange(len(rows)) % 5)
@@ -48,7 +48,7 @@ def test_rows_that_merely_share_a_hash_stay_apart(random, monkeypatch):
     assert len(find_duplicates(rows, 30).weights) == 19
 
 
-def test_hashes_tell_rows_apart_that_differ_in_order_or_sign():
+def test_rows_that_differ_in_order_or_sign_have_different_hashes():
     rows = np.array([[1.0, 2], [2, 1], [-1, 2], [1, -2], [0, 0], [1, 1], [2, 2]])
     assert len(np.unique(row_hashes(rows))) == len(rows)
     assert row_hashes(np.array([[0.0, 1]]))[0] == row_hashes(np.array([[-0.0, 1]]))[0]
@@ -57,9 +57,9 @@ def test_hashes_tell_rows_apart_that_differ_in_order_or_sign():
 def test_weighted_push_against_the_reference(random):
     positions, weights = random.normal(0, 3, (40, 2)).astype(np.float32), random.integers(1, 6, 40)
     differences = positions[:, None].astype(np.float64) - positions[None]
-    closeness = 1 / (1 + np.square(differences).sum(axis=2))
-    expected = (weights[None, :, None] * np.square(closeness)[:, :, None] * differences).sum(axis=1)
-    between = weights[:, None] * weights[None] * closeness
+    kernel = 1 / (1 + np.square(differences).sum(axis=2))
+    expected = (weights[None, :, None] * np.square(kernel)[:, :, None] * differences).sum(axis=1)
+    between = weights[:, None] * weights[None] * kernel
     push = np.empty_like(positions)
     repel = WeightedPoints(weights).lift(lambda rows, _screen, out: _core.exact_repulsion(rows, out, 1))
     assert repel(positions, None, push) == pytest.approx(between.sum() - np.trace(between), rel=1e-5)
@@ -77,35 +77,35 @@ def test_weighted_affinities_against_the_definition(clusters):
     assert joint.sum() == pytest.approx(1.0, rel=1e-5)
 
 
-def test_equal_weights_change_nothing(clusters, random):
-    """Every row four times: the map of the distinct rows, but for rounding."""
+def test_equal_weights_give_the_map_of_the_distinct_rows(clusters, random):
+    """Every row four times gives the map of the distinct rows, up to rounding."""
     start, rows = random.normal(size=(600, 2)), np.repeat(np.arange(600), 4).astype(np.int32)
-    given = {"perplexity": 20, "repulsion": "exact", "max_iter": 15}
-    once = fit(clusters, init=start, **given)
-    four = fit(clusters[rows], init=start[rows], **given)
+    parameters = {"perplexity": 20, "repulsion": "exact", "max_iter": 15}
+    once = fit(clusters, init=start, **parameters)
+    four = fit(clusters[rows], init=start[rows], **parameters)
     centers = Duplicates(rows, np.full(600, 4)).centers(four.positions_)
     np.testing.assert_allclose(centers, once.positions_, atol=0.01 * once.positions_.std())
     assert four.kl_divergence_ == pytest.approx(once.kl_divergence_, rel=1e-3)
 
 
-def test_discs_do_not_meet_and_have_areas_by_number(random):
+def test_discs_do_not_overlap_and_have_areas_proportional_to_counts(random):
     centers, counts = random.normal(0, 30, (200, 2)).astype(np.float32), random.integers(1, 40, 200)
     group = random.permutation(np.repeat(np.arange(200), counts)).astype(np.int32)
-    placed = Duplicates(group, counts).spread(centers)
+    positions = Duplicates(group, counts).spread(centers)
     radii = disc_radii(centers, counts)
-    away = np.linalg.norm(placed - centers[group], axis=1)
-    assert (away <= radii[group] * (1 + 1e-5)).all()
-    assert (away[counts[group] == 1] == 0).all()
+    offsets = np.linalg.norm(positions - centers[group], axis=1)
+    assert (offsets <= radii[group] * (1 + 1e-5)).all()
+    assert (offsets[counts[group] == 1] == 0).all()
     distances, nearest = cKDTree(centers).query(centers, 2)
     assert (distances[:, 1] > radii + radii[nearest[:, 1]]).all()
     free = radii < np.sqrt(counts) * (radii / np.sqrt(counts)).max() * (1 - 1e-9)
-    assert np.mean(~free) > 0.4  # half of the discs are as large as their number asks
-    assert len(np.unique(placed, axis=0)) == len(placed)
+    assert np.mean(~free) > 0.4  # half of the discs have the area of their count
+    assert len(np.unique(positions, axis=0)) == len(positions)
 
 
 @pytest.mark.parametrize("init", ["pca", "random"])
-def test_few_distinct_rows_end_apart(random, init):
-    """16 spots: they ended 6 units apart, and equal rows on one pixel."""
+def test_few_distinct_rows_are_separated(random, init):
+    """16 distinct rows: before the fix they ended 6 units apart, with equal rows on one pixel."""
     rows = random.integers(0, 16, 2500)
     model = fit(random.normal(size=(16, 20))[rows], init=init)
     assert quality.knn_accuracy(model.positions_, rows, 10) == 1.0
@@ -113,16 +113,18 @@ def test_few_distinct_rows_end_apart(random, init):
     assert model.kl_divergence_ < 0.4
 
 
-def test_heavy_duplicates_do_not_spoil_the_others(digits):
+def test_heavy_duplicates_do_not_harm_the_other_rows(digits):
     values, labels = digits
     model = fit(np.concatenate([values, np.repeat(values[:5], 400, axis=0)]))
-    alone = fit(values)
-    precision, expected = (quality.neighborhood_precision(values, one.positions_[:1797], 10) for one in (model, alone))
+    without_duplicates = fit(values)
+    precision, expected = (
+        quality.neighborhood_precision(values, one.positions_[:1797], 10) for one in (model, without_duplicates)
+    )
     assert precision > 0.97 * expected
     assert quality.knn_accuracy(model.positions_[:1797], labels, 10) > 0.97
 
 
-def test_kept_where_they_should_be(random):
+def test_duplicates_may_be_kept(random):
     rows = random.integers(0, 30, 400)
     values = random.normal(size=(30, 5))[rows]
     kept = fit(values, duplicates="keep")
@@ -145,15 +147,15 @@ def test_the_same_bits_at_any_thread_count(random):
 
 
 @pytest.mark.parametrize("scale", [10, 40])
-def test_the_field_is_right_for_piles(random, scale):
-    """6,000 points in 16 positions: wrong by a factor of 13 in the median before."""
-    spots, group = random.normal(0, scale, (16, 2)).astype(np.float32), random.integers(0, 16, 6000)
+def test_the_field_is_accurate_for_coincident_points(random, scale):
+    """6,000 points in 16 positions: before the fix, the median error was a factor of 13."""
+    centers, group = random.normal(0, scale, (16, 2)).astype(np.float32), random.integers(0, 16, 6000)
     counts = np.bincount(group, minlength=16)
-    differences = spots[:, None].astype(np.float64) - spots[None]
-    closeness = 1 / (1 + np.square(differences).sum(axis=2))
-    expected = (counts[None, :, None] * np.square(closeness)[:, :, None] * differences).sum(axis=1)[group]
-    positions, push = spots[group], np.empty((6000, 2), dtype=np.float32)
+    differences = centers[:, None].astype(np.float64) - centers[None]
+    kernel = 1 / (1 + np.square(differences).sum(axis=2))
+    expected = (counts[None, :, None] * np.square(kernel)[:, :, None] * differences).sum(axis=1)[group]
+    positions, push = centers[group], np.empty((6000, 2), dtype=np.float32)
     normalizer = _core.FieldRepulsion().pixel_field(positions, 2048, push, 2)
-    assert normalizer == pytest.approx((closeness * counts[:, None] * counts[None]).sum() - 6000, rel=1e-3)
+    assert normalizer == pytest.approx((kernel * counts[:, None] * counts[None]).sum() - 6000, rel=1e-3)
     errors = np.linalg.norm(push - expected, axis=1)
     assert np.sqrt(np.mean(errors**2)) < 0.01 * np.sqrt(np.mean(np.square(expected).sum(axis=1)))

@@ -1,4 +1,4 @@
-"""What a user of PixelSNE sees: parameters, learned attributes, errors, promises."""
+"""The interface of PixelSNE: parameters, learned attributes, errors, guarantees."""
 
 import inspect
 import threading
@@ -42,20 +42,20 @@ def test_learned_attributes(fitted, digits):
     assert list(fitted.get_feature_names_out()) == ["pixelsne0", "pixelsne1"]
 
 
-def test_the_digits_come_apart(fitted, digits):
+def test_quality_of_a_map_of_digits(fitted, digits):
     values, labels = digits
     assert quality.knn_accuracy(fitted.embedding_, labels, 10) > 0.97
     assert quality.neighborhood_precision(values, fitted.embedding_, 10) > 0.55
     assert fitted.kl_divergence_ < 0.8
 
 
-ORDINARY = {"max_iter": 1000, "early_exaggeration_iter": 250, "momentum": (0.5, 0.8), "tol": 0.0, "random_state": 0}
+USUAL = {"max_iter": 1000, "early_exaggeration_iter": 250, "momentum": (0.5, 0.8), "tol": 0.0, "random_state": 0}
 
 
-def ordinary(values):
-    """A thousand iterations as other programs make them."""
+def usual_schedule(values):
+    """Fit with a thousand iterations of the usual schedule of other programs."""
     n = len(values)
-    return PixelSNE(**ORDINARY, learning_rate=(max(50, n / 48), max(50, n / 4))).fit(values)
+    return PixelSNE(**USUAL, learning_rate=(max(50, n / 48), max(50, n / 4))).fit(values)
 
 
 def with_copies_and_outliers(values):
@@ -65,21 +65,21 @@ def with_copies_and_outliers(values):
 
 
 def few(values):
-    """At random: the rows come writer by writer."""
+    """Return a random sample, because the rows are ordered by writer."""
     return values[np.random.default_rng(0).permutation(len(values))[:300]]
 
 
 @pytest.mark.parametrize("change", [lambda values: values, few, with_copies_and_outliers])
-def test_the_default_schedule_reaches_what_a_thousand_ordinary_iterations_do(digits, change):
+def test_the_default_schedule_is_as_good_as_a_thousand_usual_iterations(digits, change):
     values = change(digits[0])
-    ours, theirs = PixelSNE(random_state=0).fit(values), ordinary(values)
-    assert ours.n_iter_ <= 350
-    assert ours.kl_divergence_ < 1.01 * theirs.kl_divergence_
-    precision = [quality.neighborhood_precision(values, model.embedding_, 10) for model in (ours, theirs)]
+    default, usual = PixelSNE(random_state=0).fit(values), usual_schedule(values)
+    assert default.n_iter_ <= 350
+    assert default.kl_divergence_ < 1.01 * usual.kl_divergence_
+    precision = [quality.neighborhood_precision(values, model.embedding_, 10) for model in (default, usual)]
     assert precision[0] > 0.98 * precision[1]
 
 
-def test_a_search_that_numbers_points_anew_leaves_the_map_in_order(random):
+def test_a_search_that_renumbers_points_keeps_the_input_order(random):
     labels = random.integers(0, 10, 6000)
     points = random.normal(0, 5, (10, 20))[labels] + random.normal(size=(6000, 20))
     model = PixelSNE(neighbors="clusters", max_iter=100, random_state=0)
@@ -90,7 +90,7 @@ def test_a_search_that_numbers_points_anew_leaves_the_map_in_order(random):
     assert np.array_equal(last.positions, model.positions_)
 
 
-def test_kl_is_that_of_the_final_map(fitted, digits):
+def test_the_kl_divergence_is_that_of_the_final_map(fitted, digits):
     points = reduce(digits[0], 50, 0)
     affinities = joint_affinities(find_neighbors(points, 90, "exact", 0, 2), (30.0,), 2)
     assert fitted.kl_divergence_ == pytest.approx(quality.kl_divergence(affinities, fitted.positions_), rel=1e-6)
@@ -116,14 +116,14 @@ def test_the_default_has_the_same_bits_at_any_thread_count(digits, copies):
     assert np.array_equal(maps[0], maps[2])
 
 
-def test_two_runs_at_once_do_not_disturb_each_other(digits):
+def test_concurrent_runs_are_independent(digits):
     alone = PixelSNE(**QUICK).fit_transform(digits[0])
     together = {}
     threads = [
         threading.Thread(
-            target=lambda place=place: together.update({place: PixelSNE(**QUICK).fit_transform(digits[0])})
+            target=lambda index=index: together.update({index: PixelSNE(**QUICK).fit_transform(digits[0])})
         )
-        for place in range(3)
+        for index in range(3)
     ]
     for thread in threads:
         thread.start()
@@ -134,7 +134,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(digits):
         assert np.array_equal(result, alone)
 
 
-def test_seeds_differ(digits):
+def test_different_seeds_give_different_maps(digits):
     first, second = (
         PixelSNE(init="random", max_iter=20, random_state=seed).fit_transform(digits[0]) for seed in (0, 1)
     )
@@ -142,7 +142,7 @@ def test_seeds_differ(digits):
 
 
 @pytest.mark.parametrize("preset", PRESET_NAMES)
-def test_presets_are_the_papers(preset):
+def test_presets_have_the_parameters_of_the_paper(preset):
     model = PixelSNE.preset(preset)
     assert (model.perplexity, model.n_pca, model.init, model.max_iter, model.tol) == (
         50.0,
@@ -228,7 +228,7 @@ def test_every_parameter_is_documented():
         ({"random_state": "x"}, ValueError, ["x"]),
     ],
 )
-def test_bad_parameters(parameters, error, words, random):
+def test_invalid_parameters_are_refused(parameters, error, words, random):
     with pytest.raises(error) as caught:
         PixelSNE(**parameters).fit(random.normal(size=(100, 4)))
     for word in words:
@@ -250,14 +250,14 @@ def test_bad_parameters(parameters, error, words, random):
         (np.ones((4, 4), dtype=complex), ["Complex"]),
     ],
 )
-def test_bad_input(values, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+def test_invalid_input_is_refused(values, words):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is checked below
         PixelSNE().fit(values)
     for word in words:
         assert word in str(caught.value)
 
 
-def test_a_perplexity_too_large_is_lowered_with_one_warning(random):
+def test_too_large_a_perplexity_is_lowered_with_one_warning(random):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = PixelSNE(perplexity=30, **QUICK).fit(random.normal(size=(31, 3)))
@@ -270,13 +270,13 @@ def test_a_perplexity_too_large_is_lowered_with_one_warning(random):
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 10])
 @pytest.mark.parametrize("repulsion", ["exact", "barnes-hut", "pixel-tree"])
 @pytest.mark.filterwarnings("ignore:perplexity")
-def test_tiny_data(n, repulsion, random):
+def test_tiny_data_give_a_finite_map(n, repulsion, random):
     model = PixelSNE(repulsion=repulsion, max_iter=300, random_state=0).fit(random.normal(size=(n, 3)))
     assert np.isfinite(model.positions_).all()
     assert np.isfinite(model.kl_divergence_)
 
 
-def test_two_perplexities(digits):
+def test_two_perplexities_are_averaged(digits):
     model = PixelSNE(perplexity=(5, 30), **QUICK).fit(digits[0])
     assert model.perplexity_ == (5, 30)
 
@@ -317,30 +317,30 @@ def test_hard_data_gives_a_finite_map(kind, repulsion, random):
     assert np.isfinite(model.positions_).all()
     assert np.isfinite(model.kl_divergence_)
     assert (model.embedding_ < [200, 100]).all()
-    assert len(np.unique(model.pixels_, axis=0)) > 50, "the points must not stay on one spot"
+    assert len(np.unique(model.pixels_, axis=0)) > 50, "the points must not stay in one position"
 
 
-def test_scale_and_offset_do_not_change_the_map(random):
-    """Powers of two: nothing is rounded differently, so not a bit may change."""
+def test_scaling_by_a_power_of_two_changes_no_bit(random):
+    """Scaling by powers of two rounds nothing, so no bit may change."""
     values = random.integers(-100, 100, (300, 5)).astype(np.float64)
     plain = PixelSNE(**QUICK).fit_transform(values)
     assert np.array_equal(PixelSNE(**QUICK).fit_transform(values * 2.0**90), plain)
 
 
 @pytest.mark.parametrize("resolution", [16, 17, (16, 1000), (33, 19), 65_536])
-def test_any_resolution(resolution, digits):
+def test_any_resolution_gives_a_finite_map(resolution, digits):
     model = PixelSNE(resolution=resolution, repulsion="pixel-tree", **QUICK).fit(digits[0][:500])
     assert np.isfinite(model.positions_).all()
     assert (model.pixels_ < resolution).all()
 
 
-def test_the_start_can_be_given(digits):
+def test_the_scale_of_an_initial_array_has_no_effect(digits):
     start = np.random.default_rng(0).normal(5, 100, (len(digits[0]), 2))
     maps = [PixelSNE(init=scale * start, **QUICK).fit_transform(digits[0]) for scale in (1.0, 2.0)]
-    assert np.array_equal(*maps), "the scale of a start must not matter"
+    assert np.array_equal(*maps), "the scale must have no effect"
 
 
-def test_a_thin_or_constant_first_column_of_a_start(digits):
+def test_an_initial_array_with_a_narrow_or_constant_column(digits):
     start = np.random.default_rng(0).normal(size=(len(digits[0]), 2))
     for first in (0.1, 0.1 + 1e-9 * start[:, 1]):
         start[:, 0] = first
@@ -352,12 +352,12 @@ def test_a_thin_or_constant_first_column_of_a_start(digits):
 def test_a_wide_screen_does_not_distort_neighborhoods(digits):
     model = PixelSNE(resolution=(1600, 400), random_state=0).fit(digits[0])
     on_screen, in_units = (
-        quality.neighborhood_precision(digits[0], placed, k=10) for placed in (model.embedding_, model.positions_)
+        quality.neighborhood_precision(digits[0], positions, k=10) for positions in (model.embedding_, model.positions_)
     )
     assert on_screen == pytest.approx(in_units, abs=1e-3)
     assert PixelSNE.preset("pixelsne-rp").aspect == "fill"
 
 
-def test_early_exaggeration_to_the_end_is_told(clusters):
+def test_early_exaggeration_to_the_end_gives_a_warning(clusters):
     with pytest.warns(UserWarning, match=r"early_exaggeration_iter=50 leaves none of the 30 iterations.*max_iter"):
         PixelSNE(early_exaggeration_iter=50, max_iter=30, random_state=0).fit(clusters)

@@ -1,4 +1,4 @@
-"""The loaders of the paper's images: files as their sources publish them, whole, partial and damaged."""
+"""Loaders of the paper's images: files as published, complete, partial and damaged."""
 
 import csv
 import gzip
@@ -31,7 +31,7 @@ class TestMnist:
         assert loaded.values.dtype == np.uint8
         assert loaded.labels.tolist() == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3]
 
-    def test_gzipped_files_do_as_well(self, idx_folder):
+    def test_gzipped_files_are_read(self, idx_folder):
         plain = mnist.load(idx_folder)
         for path in list(idx_folder.iterdir()):
             with gzip.open(f"{path}.gz", "wb") as file:
@@ -39,30 +39,30 @@ class TestMnist:
             path.unlink()
         assert np.array_equal(mnist.load(idx_folder).values, plain.values)
 
-    def test_a_missing_file_is_told(self, idx_folder):
+    def test_a_missing_file_is_named(self, idx_folder):
         (idx_folder / "t10k-labels-idx1-ubyte").unlink()
         with pytest.raises(FileError, match="only a part of MNIST"):
             mnist.load(idx_folder)
 
-    def test_a_cut_file_is_told(self, idx_folder):
+    def test_a_truncated_file_is_named(self, idx_folder):
         path = idx_folder / "train-images-idx3-ubyte"
         path.write_bytes(path.read_bytes()[:-1])
         with pytest.raises(FileError, match=r"train-images.*cut off"):
             mnist.load(idx_folder)
 
     @pytest.mark.parametrize("content", [b"", b"\x00\x00", b"\x1f\x8b\x08\x00", b"\x00\x00\x08\x03\x00\x00"])
-    def test_no_idx_file(self, idx_folder, content):
+    def test_files_that_are_not_idx_are_refused(self, idx_folder, content):
         (idx_folder / "train-images-idx3-ubyte").write_bytes(content)
         with pytest.raises(FileError, match="train-images"):
             mnist.load(idx_folder)
 
-    def test_a_damaged_gzip_is_told(self, idx_folder):
+    def test_a_damaged_gzip_is_refused(self, idx_folder):
         (idx_folder / "train-images-idx3-ubyte").rename(idx_folder / "train-images-idx3-ubyte.gz")
         with pytest.raises(FileError, match="damaged"):
             mnist.load(idx_folder)
 
     @pytest.mark.parametrize("keras", [True, False])
-    def test_npz(self, tmp_path, random, keras):
+    def test_npz_files_are_read(self, tmp_path, random, keras):
         images, labels = random.integers(0, 256, (5, 28, 28), dtype=np.uint8), np.arange(5, dtype=np.uint8)
         if keras:
             parts = {"x_train": images[:3], "y_train": labels[:3], "x_test": images[3:], "y_test": labels[3:]}
@@ -78,7 +78,7 @@ class TestMnist:
         with pytest.raises(FileError, match="labels from 0 to 10"):
             mnist.load(tmp_path)
 
-    def test_an_npz_without_arrays_or_no_zip(self, tmp_path):
+    def test_an_npz_without_arrays_is_refused(self, tmp_path):
         np.savez(tmp_path / "mnist.npz", images=np.zeros(3))
         with pytest.raises(FileError, match="no array X, y"):
             mnist.load(tmp_path)
@@ -86,7 +86,7 @@ class TestMnist:
         with pytest.raises(FileError, match="damaged"):
             mnist.load(tmp_path)
 
-    def test_an_empty_folder_has_none(self, tmp_path):
+    def test_an_empty_folder_has_no_mnist(self, tmp_path):
         assert mnist.load(tmp_path) is None
 
 
@@ -110,7 +110,7 @@ class TestFaces:
         assert source == "fer2013.csv"
 
     @pytest.mark.parametrize(
-        ("row", "told"),
+        ("row", "message"),
         [
             ([0, "1 2 3", "Training"], "row 1: 3 numbers"),
             ([0, "a " * 2304, "Training"], "row 1: not all are numbers"),
@@ -119,16 +119,16 @@ class TestFaces:
             ([0, "0 " * 2304, "PrivateTest"], "no rows whose Usage"),
         ],
     )
-    def test_wrong_rows_are_told(self, tmp_path, row, told):
-        with pytest.raises(FileError, match=told):
+    def test_invalid_rows_are_named(self, tmp_path, row, message):
+        with pytest.raises(FileError, match=message):
             faces.load_images(self.table(tmp_path, [row]))
 
-    def test_wrong_columns_are_told(self, tmp_path):
+    def test_wrong_columns_are_refused(self, tmp_path):
         (tmp_path / "fer2013.csv").write_text("a,b\n1,2\n", encoding="utf-8")
         with pytest.raises(FileError, match="must have the columns"):
             faces.load_images(tmp_path)
 
-    def test_npz(self, tmp_path, random):
+    def test_npz_files_are_read(self, tmp_path, random):
         np.savez(
             tmp_path / "facexp.npz", X=random.integers(0, 256, (4, 2304), dtype=np.uint8), y=np.array([0, 1, 5, 6])
         )
@@ -137,7 +137,7 @@ class TestFaces:
         with pytest.raises(FileError, match="48 x 48"):
             faces.load_images(tmp_path)
 
-    def test_the_network_is_the_papers_and_learns(self, random):
+    def test_the_network_has_the_papers_layers_and_learns(self, random):
         torch = pytest.importorskip("torch", reason="FacExp's network needs PyTorch")
         from experiments.data.network import Network, features  # noqa: PLC0415 - needs PyTorch
 

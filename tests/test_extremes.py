@@ -1,4 +1,4 @@
-"""Fill values among ordinary ones: the other rows lose nothing, and the user is told."""
+"""Fill values among ordinary values: the other rows are not affected, and the user is warned."""
 
 import warnings
 
@@ -41,18 +41,18 @@ def some_digits(digits, columns):
     return values
 
 
-def spoil(values, kind):
-    """With fill values, and which rows have none."""
-    spoiled, extra_columns = values.copy(), np.ones(len(values), dtype=bool)
-    extra_columns[KINDS[kind](spoiled)] = False
-    return spoiled, extra_columns
+def add_fill_values(values, kind):
+    """Return a copy with fill values, and a mask of the rows without them."""
+    filled, ordinary_rows = values.copy(), np.ones(len(values), dtype=bool)
+    ordinary_rows[KINDS[kind](filled)] = False
+    return filled, ordinary_rows
 
 
 def quick(**parameters):
     return PixelSNE(perplexity=15, max_iter=250, random_state=0, **parameters)
 
 
-def kept_share(points, reference):
+def shared_share(points, reference):
     found, true = (find_neighbors(np.ascontiguousarray(one), 10, "exact", 0, 1).indices for one in (points, reference))
     return shared_neighbors(found, true).mean() / 10
 
@@ -62,29 +62,29 @@ def kept_share(points, reference):
 @pytest.mark.parametrize("columns", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_the_other_rows_keep_their_neighbors(digits, kind, columns, make, metric):
+def test_ordinary_rows_keep_their_neighbors(digits, kind, columns, make, metric):
     values = some_digits(digits, columns)
-    spoiled, extra_columns = spoil(values, kind)
+    filled, ordinary_rows = add_fill_values(values, kind)
     token = _core.ProgressToken()
     reduced, expected = (
-        fit_reduction(make(one), 50, 0, token, metric=metric).apply(make(one), token, 1) for one in (spoiled, values)
+        fit_reduction(make(one), 50, 0, token, metric=metric).apply(make(one), token, 1) for one in (filled, values)
     )
     assert np.isfinite(reduced).all()
-    assert kept_share(reduced[extra_columns], expected[extra_columns]) > 0.95
+    assert shared_share(reduced[ordinary_rows], expected[ordinary_rows]) > 0.95
 
 
 @pytest.mark.filterwarnings("ignore:.*would dominate")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("neighbors", ["exact", "clusters"])
 @pytest.mark.parametrize("columns", [50, 64])
-def test_the_map_of_the_other_rows_is_as_good(digits, kind, neighbors, columns):
+def test_the_map_of_ordinary_rows_is_as_good_as_without_fill_values(digits, kind, neighbors, columns):
     values, labels = some_digits(digits, columns), digits[1][:ROWS]
-    spoiled, extra_columns = spoil(values, kind)
-    placed = quick(neighbors=neighbors).fit(spoiled).embedding_[extra_columns]
-    alone = quick(neighbors=neighbors).fit(values[extra_columns]).embedding_
-    assert len(np.unique(placed.astype(int), axis=0)) > 0.95 * len(np.unique(alone.astype(int), axis=0))
-    precisions = (quality.neighborhood_precision(values[extra_columns], one, 10) for one in (placed, alone))
-    accuracies = (quality.knn_accuracy(one, labels[extra_columns], 10) for one in (placed, alone))
+    filled, ordinary_rows = add_fill_values(values, kind)
+    embedding = quick(neighbors=neighbors).fit(filled).embedding_[ordinary_rows]
+    expected = quick(neighbors=neighbors).fit(values[ordinary_rows]).embedding_
+    assert len(np.unique(embedding.astype(int), axis=0)) > 0.95 * len(np.unique(expected.astype(int), axis=0))
+    precisions = (quality.neighborhood_precision(values[ordinary_rows], one, 10) for one in (embedding, expected))
+    accuracies = (quality.knn_accuracy(one, labels[ordinary_rows], 10) for one in (embedding, expected))
     for ours, reference in (precisions, accuracies):
         assert ours > reference - 0.03
 
@@ -99,15 +99,15 @@ def test_the_map_of_the_other_rows_is_as_good(digits, kind, neighbors, columns):
 )
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
 def test_one_warning_names_row_column_and_value(digits, kind, words, make):
-    spoiled, _ = spoil(some_digits(digits, 64), kind)
-    with pytest.warns(UserWarning, match="would dominate the scale") as told:
-        quick().set_params(max_iter=1).fit(make(spoiled))
-    assert len(told) == 1
+    filled, _ = add_fill_values(some_digits(digits, 64), kind)
+    with pytest.warns(UserWarning, match="would dominate the scale") as warned:
+        quick().set_params(max_iter=1).fit(make(filled))
+    assert len(warned) == 1
     for word in words:
-        assert word in str(told[0].message)
+        assert word in str(warned[0].message)
 
 
-def test_too_many_rows_of_fill_values_are_told(digits):
+def test_fill_values_in_many_rows_give_a_warning(digits):
     values = some_digits(digits, 64)
     values[::3, 5] = 9.97e36
     with pytest.warns(UserWarning, match=r"such as 9\.97e\+36 in column 5 .* in about 33 % of the rows"):
@@ -127,7 +127,7 @@ def test_too_many_rows_of_fill_values_are_told(digits):
     ],
     ids=["log-normal", "counts", "one-hot", "time stamps", "probabilities", "mostly zeros", "sparse text"],
 )
-def test_ordinary_data_are_left_alone(random, make):
+def test_ordinary_data_are_not_changed(random, make):
     values = make(random)
     reduction = fit_reduction(values, 50, 0, _core.ProgressToken())
     assert reduction.units.ordinary is None
@@ -135,7 +135,7 @@ def test_ordinary_data_are_left_alone(random, make):
     assert reduction.units.unit == abs(values).max()
 
 
-def test_only_what_lies_beyond_the_threshold_is_replaced(random):
+def test_only_values_beyond_the_threshold_are_replaced(random):
     values = random.normal(size=(500, 4))
     usual = np.quantile(np.abs(values - np.median(values, axis=0)).max(axis=1), 0.9, method="lower")
     values[3, 2] = 0.99 * EXTREME * usual
@@ -147,7 +147,7 @@ def test_only_what_lies_beyond_the_threshold_is_replaced(random):
     assert (ordinary.high[[0, 1, 3]] > 1e300).all(), "columns without extreme values have no limits"
 
 
-def test_negative_ones_go_to_the_other_end(random):
+def test_negative_fill_values_become_the_minimum(random):
     values = random.normal(size=(500, 4))
     values[3, 2] = -1e30
     reduction = fit_reduction(values, None, 0, _core.ProgressToken())
@@ -156,7 +156,7 @@ def test_negative_ones_go_to_the_other_end(random):
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 12])
-def test_few_rows(n, random):
+def test_few_rows_with_fill_values_give_a_finite_map(n, random):
     values = random.normal(size=(n, 60))
     values[n - 1] = 1e20
     with warnings.catch_warnings(action="ignore"):
@@ -164,25 +164,25 @@ def test_few_rows(n, random):
 
 
 @pytest.mark.filterwarnings("ignore:.*would dominate")
-def test_new_rows_go_the_same_way(digits, tmp_path):
-    spoiled, extra_columns = spoil(some_digits(digits, 64), "a row of 1e20")
-    model = quick().fit(spoiled)
+def test_transform_treats_fill_values_like_fit(digits, tmp_path):
+    filled, ordinary_rows = add_fill_values(some_digits(digits, 64), "a row of 1e20")
+    model = quick().fit(filled)
     model.save(tmp_path / "model")
     loaded = PixelSNE.load(tmp_path / "model")
     assert loaded.n_pca_ == model.n_pca_ == 50
-    assert (model.transform(spoiled) == model.embedding_).all()
-    assert (loaded.transform(spoiled) == model.embedding_).all()
+    assert (model.transform(filled) == model.embedding_).all()
+    assert (loaded.transform(filled) == model.embedding_).all()
     new = digits[0][ROWS : ROWS + 50].copy()
-    near = model.transform(new)
+    before = model.transform(new)
     new[7] = 1e25
     again = loaded.transform(new)
     assert np.isfinite(again).all()
-    assert (np.delete(again, 7, axis=0) == np.delete(near, 7, axis=0)).all()
-    assert extra_columns.sum() == ROWS - 1
+    assert (np.delete(again, 7, axis=0) == np.delete(before, 7, axis=0)).all()
+    assert ordinary_rows.sum() == ROWS - 1
 
 
 @pytest.mark.filterwarnings("ignore:.*would dominate")
-def test_threads_change_no_bit(digits):
-    spoiled, _ = spoil(some_digits(digits, 64), "1 % of rows at 1e12")
-    first, second = (quick(n_jobs=jobs).set_params(max_iter=50).fit(spoiled).positions_ for jobs in (1, 3))
+def test_same_bits_at_any_thread_count(digits):
+    filled, _ = add_fill_values(some_digits(digits, 64), "1 % of rows at 1e12")
+    first, second = (quick(n_jobs=jobs).set_params(max_iter=50).fit(filled).positions_ for jobs in (1, 3))
     assert (first == second).all()

@@ -1,4 +1,4 @@
-"""Attraction and the three repulsions against their twins."""
+"""Attraction and the three repulsions against their reference implementations."""
 
 import numpy as np
 import pytest
@@ -54,14 +54,14 @@ def relative_error(push, truth):
 
 @pytest.fixture(scope="module")
 def spread_map():
-    """200 points: three clumps of different density, a line and a far point."""
+    """200 points: three clusters of different density, a line and a distant point."""
     rng = np.random.default_rng(4)
     clumps = [rng.normal(center, width, (60, 2)) for center, width in (((0, 0), 1), ((20, 5), 3), ((-10, 15), 0.2))]
     line = np.stack([np.linspace(-20, 20, 19), np.full(19, -12.0)], axis=1)
     return np.concatenate([*clumps, line, [[60.0, -40.0]]]).astype(np.float32)
 
 
-def test_attraction_against_the_twin(cluster_affinities, random):
+def test_attraction_against_the_reference(cluster_affinities, random):
     attraction = _core.Attraction(cluster_affinities.offsets, cluster_affinities.columns, cluster_affinities.values)
     for scale in (1e-4, 1.0, 100.0):
         positions = (scale * random.normal(size=(600, 2))).astype(np.float32)
@@ -73,7 +73,7 @@ def test_attraction_against_the_twin(cluster_affinities, random):
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 30.0, 1e4])
 @pytest.mark.parametrize("n", [2, 3, 8, 9, 17, 300, 1025])
-def test_exact_repulsion_against_the_twin(n, scale, random):
+def test_exact_repulsion_against_the_reference(n, scale, random):
     positions = (scale * random.normal(size=(n, 2))).astype(np.float32)
     push, normalizer = exact(positions)
     true_push, true_normalizer = reference.repulsion(positions)
@@ -84,7 +84,7 @@ def test_exact_repulsion_against_the_twin(n, scale, random):
 @pytest.mark.parametrize("center", ["mass", "cell"])
 @pytest.mark.parametrize("theta", [0.0, 0.3, 0.5, 1.5])
 @pytest.mark.parametrize("resolution", [(1, 1), (3, 3), (37, 64), (300, 200), (4096, 4096)])
-def test_pixel_tree_against_the_twin(spread_map, resolution, theta, center):
+def test_pixel_tree_against_the_reference(spread_map, resolution, theta, center):
     screen = Screen.around(_core.bounds(spread_map, 1), resolution, "fill")
     levels = int(np.ceil(np.log2(max(resolution))))
     truth = reference.tree_repulsion(
@@ -96,8 +96,8 @@ def test_pixel_tree_against_the_twin(spread_map, resolution, theta, center):
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.5, 1.5])
-def test_barnes_hut_against_the_twin(spread_map, theta):
-    """The twin halves the extent only 24 times: deep enough for these points to part."""
+def test_barnes_hut_against_the_reference(spread_map, theta):
+    """The reference halves the extent only 24 times, which separates these points."""
     levels = 24
     low, high = spread_map.min(axis=0).astype(np.float64), spread_map.max(axis=0).astype(np.float64)
     unit = (high - low) / 2**levels
@@ -143,23 +143,23 @@ def test_every_point_is_counted_once_at_every_level(resolution, random):
 
 @pytest.mark.parametrize("resolution", RESOLUTIONS)
 @pytest.mark.parametrize("center", ["mass", "cell"])
-def test_children_hold_their_parents_points(resolution, center, random):
+def test_children_hold_the_points_of_their_parent(resolution, center, random):
     positions = random.normal(size=(2000, 2)).astype(np.float32)
     cells = cells_of(positions, resolution, center)
     level, begin, end, skip = cells.T
     assert (begin[0], end[0], skip[0]) == (0, 2000, len(cells))
-    for place in np.flatnonzero(skip > np.arange(len(cells)) + 1):
-        covered, child = begin[place], place + 1
-        while child < skip[place]:
+    for cell in np.flatnonzero(skip > np.arange(len(cells)) + 1):
+        covered, child = begin[cell], cell + 1
+        while child < skip[cell]:
             assert begin[child] == covered
-            assert level[child] > level[place]
+            assert level[child] > level[cell]
             covered, child = end[child], skip[child]
-        assert covered == end[place]
+        assert covered == end[cell]
 
 
 @pytest.mark.parametrize("center", ["mass", "cell"])
-def test_memory_follows_occupied_cells(center, random):
-    """65,536 x 65,536 pixels, and no more cells than the points can occupy."""
+def test_the_number_of_cells_follows_the_points(center, random):
+    """65,536 x 65,536 pixels have no more cells than the points can occupy."""
     positions = random.normal(size=(1000, 2)).astype(np.float32)
     cells = cells_of(positions, (65_536, 65_536), center)
     assert len(cells) <= (1000 * 17 if center == "cell" else 2 * 1000)
@@ -167,18 +167,18 @@ def test_memory_follows_occupied_cells(center, random):
 
 @pytest.mark.parametrize("center", ["mass", "cell"])
 def test_points_in_one_pixel_repel_each_other(center):
-    """Two at one end of a pixel, one at the other, and a far point that keeps the pixel large."""
+    """Two points at one end of a pixel, one at the other, and a distant point that keeps the pixel large."""
     positions = np.array([[0, 0], [0.2, 0.1], [1.0, 0.3], [100, 100]], dtype=np.float32)
     push, normalizer = pixel_tree(positions, (10, 10), 0.5, center)
     if center == "mass":
         truth, true_normalizer = reference.repulsion(positions)
         assert push[0, 0] < 0 < push[2, 0]
         np.testing.assert_allclose(push[2], truth[2], rtol=0.05)
-        assert normalizer == pytest.approx(true_normalizer, rel=0.1)  # two points at their mean: not exact
-    else:  # the two others count at the middle of the pixel
-        away = positions[0] - np.array([5.0, 5.0])
-        kernel = 1 / (1 + away @ away)
-        np.testing.assert_allclose(push[0], 2 * kernel**2 * away, rtol=0.02)
+        assert normalizer == pytest.approx(true_normalizer, rel=0.1)  # two points are replaced by their mean: not exact
+    else:  # the two others count at the center of the pixel
+        offset = positions[0] - np.array([5.0, 5.0])
+        kernel = 1 / (1 + offset @ offset)
+        np.testing.assert_allclose(push[0], 2 * kernel**2 * offset, rtol=0.02)
         assert normalizer > 3 * 2 * kernel
 
 
@@ -193,8 +193,8 @@ def test_coincident_points(method):
 
 @pytest.mark.parametrize("theta", [0.0, 0.5, 1.5, 1e9])
 @pytest.mark.parametrize("method", ["barnes-hut", "mass", "cell"])
-def test_a_point_never_pushes_itself_and_every_other_counts_once(method, theta, random):
-    """On a tiny map every pair adds 1 to the normalizer, so it counts pairs, whatever cells were used."""
+def test_a_point_is_pushed_once_by_every_other_and_never_by_itself(method, theta, random):
+    """On a tiny map every pair adds 1 to the normalizer, so the normalizer counts pairs, whatever cells were used."""
     positions = (1e-5 * random.normal(size=(2000, 2))).astype(np.float32)
     positions[:100] = positions[0]
     _, normalizer = (
@@ -204,7 +204,7 @@ def test_a_point_never_pushes_itself_and_every_other_counts_once(method, theta, 
 
 
 @pytest.mark.parametrize("method", ["barnes-hut", "mass", "cell"])
-def test_a_lone_point_feels_nothing(method):
+def test_a_single_point_has_no_push(method):
     alone = np.zeros((1, 2), dtype=np.float32)
     push, normalizer = barnes_hut(alone, 1.5) if method == "barnes-hut" else pixel_tree(alone, (4, 4), 1.5, method)
     assert not push.any()
@@ -275,8 +275,8 @@ def test_same_bits_at_any_thread_count(theta, random):
 
 
 @pytest.mark.parametrize("scale", [1e-4, 0.1, 1.0, 30.0, 1e4])
-def test_divergence_against_the_twin(cluster_affinities, random, scale):
-    """The sum without the normalizer, whose logarithms are our own."""
+def test_divergence_against_the_reference(cluster_affinities, random, scale):
+    """Compares the sum without the normalizer, which uses the core's own logarithm."""
     positions = (scale * random.normal(size=(600, 2))).astype(np.float32)
     attraction = _core.Attraction(cluster_affinities.offsets, cluster_affinities.columns, cluster_affinities.values)
     found, mass = attraction.divergence(positions, 2)

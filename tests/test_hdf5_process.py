@@ -1,4 +1,4 @@
-"""HDF5 is read in a child process: what goes wrong there is one line here, and Ctrl-C always works."""
+"""HDF5 is read in a child process: its failures are errors of one line, and Ctrl-C always works."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def cells(tmp_path_factory):
     return path
 
 
-def test_what_the_child_sends_is_what_the_file_holds(cells, monkeypatch):
+def test_the_child_sends_the_content_of_the_file(cells, monkeypatch):
     small = "import pixelsne.files.hdf5_child as child; child.BLOCK_BYTES = 100; main("
     monkeypatch.setattr(hdf5_process, "PROGRAM", hdf5_process.PROGRAM.replace("main(", small))
     source = read_points(cells)
@@ -42,8 +42,8 @@ def test_what_the_child_sends_is_what_the_file_holds(cells, monkeypatch):
     np.testing.assert_array_equal(read_points(cells, ReadOptions(representation="frame")).values, VALUES[:, :2])
 
 
-def test_the_tasks_themselves(cells, tmp_path, monkeypatch):
-    """In this process, to see what is sent."""
+def test_the_tasks_of_the_child_in_this_process(cells, tmp_path, monkeypatch):
+    """In this process, to check what is sent."""
     monkeypatch.setattr(hdf5_child, "limit_seconds", lambda _seconds: None)
     monkeypatch.setattr(hdf5_child, "BLOCK_BYTES", 100)
     sent = io.BytesIO()
@@ -76,13 +76,13 @@ def test_the_tasks_themselves(cells, tmp_path, monkeypatch):
         ),
     ],
 )
-def test_what_goes_wrong_in_the_child_is_one_line(program, message, cells, monkeypatch):
+def test_a_failure_of_the_child_is_one_line(program, message, cells, monkeypatch):
     monkeypatch.setattr(hdf5_process, "PROGRAM", program)
     with pytest.raises(FileError, match=rf"cells\.h5ad: .*{message}"):
         read_points(cells)
 
 
-def test_an_answer_larger_than_the_machine_is_refused(cells, monkeypatch):
+def test_an_answer_larger_than_the_memory_is_refused(cells, monkeypatch):
     answers = [
         '{"name": "X", "unpacked": 1}',
         '{"kind": "dense", "shape": [9, 9], "parts": [["<f8", [1000000000, 999999]]]}',
@@ -109,7 +109,7 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_ends_at_once_when_hdf5_hangs(number, cells, tmp_path):
+def test_a_signal_ends_the_command_while_hdf5_hangs(number, cells, tmp_path):
     hang = "import os, signal, time; os.kill(os.getppid(), signal.%s); time.sleep(600)"
     program = f"""
 from pixelsne.files import hdf5_process
@@ -147,13 +147,13 @@ def test_a_crash_while_the_map_is_added_leaves_no_file(cells, tmp_path, monkeypa
     assert not list(tmp_path.iterdir())
 
 
-def test_the_working_directory_is_not_imported_from(cells, tmp_path, monkeypatch):
+def test_modules_of_the_working_directory_are_not_imported(cells, tmp_path, monkeypatch):
     Path(tmp_path, "json.py").write_text("raise SystemExit('ran foreign code')")
     monkeypatch.chdir(tmp_path)
     assert len(read_points(cells)) == 40
 
 
-def test_an_h5ad_with_more_cells_than_rows(cells, tmp_path):
+def test_an_h5ad_with_more_cells_than_rows_is_refused(cells, tmp_path):
     path = tmp_path / "odd.h5ad"
     path.write_bytes(cells.read_bytes())
     with h5py.File(path, "r+") as file:

@@ -1,4 +1,4 @@
-"""What may come in: any type and layout of numbers, dense, sparse or on disk."""
+"""Accepted input: any type and layout of numbers, dense, sparse or on disk."""
 
 import os
 
@@ -31,7 +31,7 @@ def counts(digits):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_any_type_gives_the_map_of_its_values(dtype, counts):
+def test_any_dtype_gives_the_map_of_its_values(dtype, counts):
     values = (counts > 8 if dtype is np.bool_ else counts).astype(dtype)
     np.testing.assert_array_equal(quick().fit_transform(values), quick().fit_transform(values.astype(np.float64)))
 
@@ -66,37 +66,37 @@ def test_any_layout_gives_the_same_map(layout, counts, tmp_path):
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_sparse_input(kind, metric, counts):
+def test_sparse_input_gives_the_points_of_dense_input(kind, metric, counts):
     model = quick(n_pca=20, metric=metric)
     dense = model.fit(counts)._embedding.space.points
     filled = quick(n_pca=20, metric=metric).fit(kind(counts))._embedding.space.points
     np.testing.assert_allclose(filled, dense, atol=1e-4)
 
 
-def scattered(random, rows, columns, count):
-    places = random.integers(0, rows, count), random.integers(0, columns, count)
-    return sparse.csr_array((random.uniform(size=count), places), shape=(rows, columns))
+def random_sparse(random, rows, columns, count):
+    coordinates = random.integers(0, rows, count), random.integers(0, columns, count)
+    return sparse.csr_array((random.uniform(size=count), coordinates), shape=(rows, columns))
 
 
-def test_very_wide_sparse_input_is_never_filled_in(random, monkeypatch):
-    values = scattered(random, 300, 30_000, 9000)
-    monkeypatch.setattr(sparse.csr_array, "toarray", lambda _: pytest.fail("filled in"))
+def test_very_wide_sparse_input_is_never_made_dense(random, monkeypatch):
+    values = random_sparse(random, 300, 30_000, 9000)
+    monkeypatch.setattr(sparse.csr_array, "toarray", lambda _: pytest.fail("was made dense"))
     assert np.isfinite(quick().fit_transform(values)).all()
 
 
-def test_wide_directions_against_a_decomposition(random):
+def test_components_of_wide_input_against_an_svd(random):
     values = random.normal(size=(200, 3000)) * 0.1 + random.normal(size=(200, 5)) @ random.normal(size=(5, 3000))
     centered = values - values.mean(axis=0)
     left, sizes, _ = np.linalg.svd(centered, full_matrices=False)
     true = left[:, :5] * sizes[:5] / centered.std()
-    for given_values in (values, sparse.csr_array(values)):
-        found = reduce(given_values, 5, 0)
+    for rows in (values, sparse.csr_array(values)):
+        found = reduce(rows, 5, 0)
         np.testing.assert_allclose(np.abs(found), np.abs(true), atol=2e-3 * np.abs(true).max())
 
 
 def test_sparse_without_reduction_needs_few_columns(counts):
     assert quick(n_pca=None).fit(sparse.csr_array(counts)).embedding_.shape == (150, 2)
-    wide = scattered(np.random.default_rng(0), 50, 5000, 2500)
+    wide = random_sparse(np.random.default_rng(0), 50, 5000, 2500)
     with pytest.raises(ValueError, match="n_pca=None would fill in"):
         quick(n_pca=None).fit(wide)
 
@@ -117,16 +117,16 @@ def masked(counts):
 
 
 def test_masked_entries_are_refused(masked, counts):
-    """Numbers under a mask are missing values; fill values of files are often among them."""
+    """Masked entries are missing values. Fill values of files are often among them."""
     with pytest.raises(ValueError, match=r"X has 2 masked entries, the first at \[3, 2\].*pass X.filled\(value\)"):
         quick().fit(masked)
     with pytest.raises(ValueError, match="2 masked entries"):
         quick().fit(counts).transform(masked)
-    assert np.isfinite(quick().fit_transform(masked.filled(0))).all()  # the remedy
+    assert np.isfinite(quick().fit_transform(masked.filled(0))).all()  # the remedy in the message
 
 
 @pytest.mark.parametrize("mask", [np.ma.nomask, False])
-def test_an_empty_mask_hides_nothing(mask, counts):
+def test_an_empty_mask_has_no_effect(mask, counts):
     bare = np.ma.masked_array(counts, mask=mask)
     np.testing.assert_array_equal(quick().fit_transform(bare), quick().fit_transform(counts))
 
@@ -138,7 +138,7 @@ def test_masked_partitions_are_refused(masked, counts):
 
 
 def with_indices(matrix, dtype):
-    """As scipy makes them when it joins large matrices."""
+    """Return a matrix with indices of this type, as scipy makes them when it joins large matrices."""
     matrix = sparse.csr_array(matrix)
     matrix.indices, matrix.indptr = matrix.indices.astype(dtype), matrix.indptr.astype(dtype)
     return matrix
@@ -154,7 +154,7 @@ def sparse_input(metric, counts):
 
 @pytest.mark.filterwarnings("ignore:.*too large for a graph")
 @pytest.mark.parametrize("metric", [*CORE_METRICS, *TAKE_SPARSE, *GIVEN_METRICS])
-def test_indices_of_64_bits_give_the_same_map(metric, counts):
+def test_64_bit_indices_give_the_same_map(metric, counts):
     values = sparse_input(metric, counts)
     narrow, wide = (with_indices(values, dtype) for dtype in (np.int32, np.int64))
     model, expected = quick(metric=metric).fit(wide), quick(metric=metric).fit(narrow)
@@ -165,7 +165,7 @@ def test_indices_of_64_bits_give_the_same_map(metric, counts):
         np.testing.assert_array_equal(expected.transform(new), quick(metric=metric).fit(narrow).transform(new))
 
 
-def test_a_saved_model_keeps_no_wide_indices(counts, tmp_path):
+def test_a_saved_model_accepts_64_bit_indices(counts, tmp_path):
     model = quick(metric="manhattan").fit(with_indices(counts, np.int64))
     model.save(tmp_path / "model")
     placed = PixelSNE.load(tmp_path / "model").transform(with_indices(counts[:5], np.int64))
@@ -223,7 +223,7 @@ def test_a_finite_map_inside_the_screen_or_a_clear_error(kind, n, d, dtype, stri
             model.fit(values)
 
 
-# Columns of vectors, and what holds arrays
+# Columns of vectors, and containers of arrays
 
 
 def vector_columns(vectors):
@@ -243,7 +243,7 @@ def vector_columns(vectors):
 
 
 @pytest.mark.parametrize("kind", sorted(vector_columns(np.zeros((60, 2)))))
-def test_a_column_of_vectors(kind, random):
+def test_a_column_of_vectors_is_embedded(kind, random):
     vectors = random.normal(size=(80, 6)).astype(np.float32)
     column = vector_columns(vectors)[kind]
     model = PixelSNE(perplexity=5, max_iter=30, random_state=0)
@@ -254,17 +254,17 @@ def test_a_column_of_vectors(kind, random):
 
 
 @pytest.mark.parametrize("kind", [pd.Series, pl.Series, pa.array])
-def test_vectors_of_different_lengths(kind):
+def test_vectors_of_different_lengths_are_refused(kind):
     with pytest.raises(ValueError, match="row 2 of X has 1 numbers where row 0 has 2"):
         PixelSNE().fit(kind([[1.0, 2.0], [3.0, 4.0], [5.0]]))
 
 
-def test_a_column_of_numbers_is_no_table():
+def test_a_column_of_numbers_is_refused():
     with pytest.raises(ValueError, match=r"reshape\(-1, 1\)"):
         PixelSNE().fit(pd.Series([1.0, 2.0, 3.0]))
 
 
-def test_anndata_says_what_to_give(random):
+def test_anndata_is_refused_with_its_arrays_named(random):
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(random.normal(size=(20, 3)), obsm={"X_pca": random.normal(size=(20, 2))})
     with pytest.raises(ValueError, match=r"X is an AnnData; give one of its arrays: X.X, X.obsm\['X_pca'\]"):

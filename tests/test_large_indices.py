@@ -1,4 +1,4 @@
-"""More edges than 2^31: the arithmetic of offsets, without the memory such a P would take."""
+"""More than 2^31 edges: the arithmetic of offsets, without the memory that such a matrix would take."""
 
 import mmap
 import sys
@@ -12,16 +12,16 @@ EDGES = 2**31 + 1000
 
 
 def zeros_without_memory(count, dtype):
-    """An array of zeros that takes no memory until it is written to: all its pages are one page of zeros."""
+    """Return an array of zeros that takes no memory until it is written: all its pages are one page of zeros."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
     return np.frombuffer(mmap.mmap(-1, count * np.dtype(dtype).itemsize, flags=flags), dtype=dtype)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs memory that is promised but not taken")
-def test_offsets_beyond_two_to_the_thirty_first():
+def test_offsets_above_two_to_the_thirty_first():
     columns, values = zeros_without_memory(EDGES, np.int32), zeros_without_memory(EDGES, np.float32)
     columns[-2:], values[-2:] = [0, 1], [0.25, 0.75]
-    offsets = np.array([0, 10, EDGES - 2, EDGES], dtype=np.int64)  # two rows of nothing, then one with two edges
+    offsets = np.array([0, 10, EDGES - 2, EDGES], dtype=np.int64)  # two rows of zeros, then one with two edges
     positions = np.array([[0, 0], [1, 0], [3, 0]], dtype=np.float32)
     force = np.empty_like(positions)
     attraction = _core.Attraction(offsets, columns, values)

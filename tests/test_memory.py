@@ -1,4 +1,4 @@
-"""What a run will take, told before it is taken."""
+"""The estimated memory of a run, and the check before it starts."""
 
 import re
 import subprocess
@@ -13,14 +13,14 @@ from pixelsne import PixelSNE, memory
 from pixelsne.memory import Workload, estimate
 
 
-def test_more_of_anything_takes_more():
-    usual = estimate(Workload(100_000, 50, 90, "clusters"))
-    for more in (
+def test_larger_workloads_have_larger_estimates():
+    base = estimate(Workload(100_000, 50, 90, "clusters"))
+    for larger in (
         Workload(200_000, 50, 90, "clusters"),
         Workload(100_000, 500, 90, "clusters"),
         Workload(100_000, 50, 150, "clusters"),
     ):
-        assert estimate(more) > usual
+        assert estimate(larger) > base
 
 
 def test_a_million_points_fit_into_four_gigabytes():
@@ -33,7 +33,7 @@ def test_every_search_has_an_estimate(search):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
-def test_what_cannot_fit_is_refused_before_it_starts(metric, digits, monkeypatch):
+def test_a_run_beyond_the_memory_is_refused_before_it_starts(metric, digits, monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 1e6)
     seen = []
     model = PixelSNE(metric=metric, callback=seen.append)
@@ -43,18 +43,18 @@ def test_what_cannot_fit_is_refused_before_it_starts(metric, digits, monkeypatch
     assert not hasattr(model, "embedding_")
 
 
-def test_a_refusal_says_what_would_fit(monkeypatch):
+def test_a_refusal_names_the_number_of_neighbors_that_fits(monkeypatch):
     work = Workload(10_000_000, 16, 90, "clusters")
     monkeypatch.setattr(memory, "available", lambda: 12e9)
-    with pytest.raises(MemoryError, match=r"lower perplexity to \d+ \(\d+ neighbors each; 90 now\)") as refusal:
+    with pytest.raises(MemoryError, match=r"lower perplexity to \d+ \(\d+ neighbors each; 90 now\)") as error:
         memory.check_memory(work, beside=640_000_000)
-    fitting = int(re.search(r"\((\d+) neighbors", str(refusal.value))[1])
+    fitting = int(re.search(r"\((\d+) neighbors", str(error.value))[1])
     memory.check_memory(replace(work, neighbors=fitting), beside=640_000_000)
     with pytest.raises(MemoryError):
         memory.check_memory(replace(work, neighbors=fitting + 1), beside=640_000_000)
 
 
-def test_the_estimate_learns_nothing(digits):
+def test_the_estimate_does_not_change_the_model(digits):
     model = PixelSNE(perplexity=10)
     assert model.estimate_memory(digits[0]) > memory.FIXED + 1e6
     assert not hasattr(model, "n_features_in_")
@@ -72,7 +72,7 @@ def test_the_estimate_learns_nothing(digits):
         ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file 50"),
     ],
 )
-def test_limits_of_containers_count(limit, used, stat, tmp_path):
+def test_limits_of_containers_are_respected(limit, used, stat, tmp_path):
     assert memory.left_in_group(tmp_path) == float("inf")
     (tmp_path / used).write_text("300\n")
     (tmp_path / limit).write_text("max\n")
@@ -85,7 +85,7 @@ def test_limits_of_containers_count(limit, used, stat, tmp_path):
     assert memory.left_in_group(tmp_path) == 0
 
 
-def test_available_memory_is_what_is_left_of_all(monkeypatch):
+def test_available_memory_is_the_smallest_limit(monkeypatch):
     assert memory.available() > 1e6
     monkeypatch.setattr(memory, "free_memory", lambda: 9.0)
     monkeypatch.setattr(memory, "own_groups", lambda: ["near", "far"])
@@ -94,18 +94,18 @@ def test_available_memory_is_what_is_left_of_all(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("told", "folders"),
+    ("content", "folders"),
     [
         ("0::/user/job\n", ["/sys/fs/cgroup/user/job", "/sys/fs/cgroup/user", "/sys/fs/cgroup"]),
         ("5:cpu:/x\n4:memory:/job\n", ["/sys/fs/cgroup/memory/job", "/sys/fs/cgroup/memory"]),
     ],
 )
-def test_groups_of_this_process(told, folders, monkeypatch):
-    monkeypatch.setattr(memory.Path, "read_text", lambda *_, **__: told)
+def test_cgroups_of_this_process(content, folders, monkeypatch):
+    monkeypatch.setattr(memory.Path, "read_text", lambda *_, **__: content)
     assert [str(folder) for folder in memory.own_groups()] == folders
 
 
-def test_without_the_kernels_word_the_machines_size_counts(monkeypatch):
+def test_available_memory_without_proc(monkeypatch):
     monkeypatch.setattr(memory.Path, "read_text", lambda *_, **__: (_ for _ in ()).throw(OSError))
     assert memory.free_memory() > 1e8
     assert memory.own_groups() == []
@@ -114,8 +114,8 @@ def test_without_the_kernels_word_the_machines_size_counts(monkeypatch):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize(("shape", "kept"), [((50_000, 20), 20), ((12_000, 400), 400)])
-def test_a_run_takes_no_more_than_it_says(shape, kept):
+@pytest.mark.parametrize(("shape", "components"), [((50_000, 20), 20), ((12_000, 400), 400)])
+def test_a_run_takes_no_more_than_its_estimate(shape, components):
     code = f"""
 import numpy as np
 from pathlib import Path
@@ -125,18 +125,18 @@ def figure(name):
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
 values = np.random.default_rng(0).normal(size={shape})
 model = PixelSNE(max_iter=20, random_state=0)
-said, before = model.estimate_memory(values), figure("VmRSS")
+estimated, before = model.estimate_memory(values), figure("VmRSS")
 model.fit(values)
-assert model.n_pca_ == {kept}
-print(said, figure("VmHWM") - before)
+assert model.n_pca_ == {components}
+print(estimated, figure("VmHWM") - before)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    said, taken = map(float, result.stdout.split())
-    assert taken < 1.15 * said
+    estimated, taken = map(float, result.stdout.split())
+    assert taken < 1.15 * estimated
 
 
 def test_a_memory_map_is_read_block_by_block(tmp_path):
-    """A file larger than the blocks it is read in takes no memory of its own size."""
+    """Reading a file larger than the blocks takes less memory than the file."""
     values = np.lib.format.open_memmap(tmp_path / "values.npy", mode="w+", dtype=np.uint8, shape=(20_000, 784))
     values[:] = np.random.default_rng(0).integers(0, 255, values.shape, dtype=np.uint8)
     code = f"""
@@ -162,7 +162,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
         ({"metric": "precomputed"}, sparse.random(5000, 5000, 0.2, format="csr"), "fewer entries"),
     ],
 )
-def test_the_remedy_is_one_that_helps(changes, values, expected, monkeypatch):
+def test_a_refusal_names_the_parameter_to_change(changes, values, expected, monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 3e7)
     with pytest.raises(MemoryError, match=expected):
         PixelSNE(**changes).fit(values)

@@ -1,4 +1,4 @@
-"""Distances other than the Euclidean one, and what users worked out before."""
+"""Metrics other than the Euclidean one, and precomputed distances and affinities."""
 
 import numpy as np
 import pytest
@@ -24,20 +24,20 @@ def values(digits):
     return digits[0][:400]
 
 
-def test_cosine_is_euclidean_between_directions(values):
+def test_cosine_equals_euclidean_between_unit_rows(values):
     scaled = values * np.random.default_rng(0).uniform(0.1, 10, (len(values), 1))
     by_cosine = quick(metric="cosine").fit(scaled)._embedding.space.points
     by_direction = quick().fit(normalize(values))._embedding.space.points
     np.testing.assert_allclose(by_cosine, by_direction, atol=1e-5)
 
 
-OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+BOOLEAN_METRICS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 
 
 @pytest.mark.parametrize("metric", OTHER_METRICS)
 def test_other_metrics_find_the_neighbors_they_define(metric, values):
     points = np.radians(values[:, 20:22]) if metric == "haversine" else values + 0.5
-    points = values > 8 if metric in OF_BOOLEANS else points
+    points = values > 8 if metric in BOOLEAN_METRICS else points
     model = quick(metric=metric).fit(points)
     found = model._embedding.space.neighbors_of(points[:50], 5, 1, _core.ProgressToken()).distances
     truth = np.sort(pairwise_distances(points[:50], points, metric=metric), axis=1)[:, :5]
@@ -55,35 +55,35 @@ def test_manhattan_maps_keep_manhattan_neighbors(values):
 @pytest.mark.parametrize("metric", TAKE_SPARSE)
 @pytest.mark.parametrize("fitted", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("new", [np.asarray, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])
-def test_new_rows_may_be_sparse_where_the_map_is_dense(metric, fitted, new, values):
+def test_new_rows_may_be_sparse_or_dense(metric, fitted, new, values):
     model = quick(metric=metric, max_iter=30).fit(fitted(values))
     np.testing.assert_array_equal(model.transform(new(values[:20])), model.embedding_[:20])
-    extra_columns = np.round(values[:20] * 0.7 + 1)
-    np.testing.assert_allclose(model.transform(new(extra_columns)), model.transform(fitted(extra_columns)), atol=1e-3)
+    new_rows = np.round(values[:20] * 0.7 + 1)
+    np.testing.assert_allclose(model.transform(new(new_rows)), model.transform(fitted(new_rows)), atol=1e-3)
 
 
-def test_equal_sparse_rows_however_they_are_stored(values):
-    """Zeros that are stored, and entries that are stored in two parts, change nothing."""
+def test_stored_zeros_and_split_entries_have_no_effect(values):
+    """Explicit zeros and duplicate entries do not change a sparse row."""
     model = quick(metric="manhattan", max_iter=30).fit(sparse.csr_array(values))
     row = values[7]
     columns = np.tile(np.arange(len(row)), 2)
     for dtype in (np.int32, np.int64):
-        numbers, ends = np.concatenate([row - 1, np.ones_like(row)]), np.array([0, len(columns)], dtype)
-        parted = sparse.csr_array((numbers, columns.astype(dtype), ends), shape=(1, len(row)))
-        np.testing.assert_array_equal(model.transform(parted), model.embedding_[7:8])
-        assert parted.nnz == len(columns)  # it is still as it was given
-        np.testing.assert_array_equal(parted.data[len(row) :], 1)
+        entries, ends = np.concatenate([row - 1, np.ones_like(row)]), np.array([0, len(columns)], dtype)
+        split = sparse.csr_array((entries, columns.astype(dtype), ends), shape=(1, len(row)))
+        np.testing.assert_array_equal(model.transform(split), model.embedding_[7:8])
+        assert split.nnz == len(columns)  # the input is not changed
+        np.testing.assert_array_equal(split.data[len(row) :], 1)
 
 
 @pytest.mark.parametrize("metric", sorted(set(OTHER_METRICS) - {*TAKE_SPARSE, "haversine"}))
-def test_sparse_new_rows_are_refused_as_a_sparse_x_is(metric, values):
-    points = values > 8 if metric in OF_BOOLEANS else values + 0.5
+def test_metrics_for_dense_rows_refuse_sparse_new_rows(metric, values):
+    points = values > 8 if metric in BOOLEAN_METRICS else values + 0.5
     model = quick(metric=metric, max_iter=10).fit(points[:60])
     with pytest.raises(ValueError, match=r"takes no sparse X; use X.toarray\(\)"):
         model.transform(sparse.csr_array(points[:3]))
 
 
-def test_too_many_points_for_other_metrics(monkeypatch, values):
+def test_too_many_points_for_other_metrics_are_refused(monkeypatch, values):
     monkeypatch.setattr("pixelsne.spaces.MOST_POINTS_FOR_OTHER_METRICS", 100)
     with pytest.raises(ValueError, match=r"metric='chebyshev' compares all pairs.*precomputed"):
         quick(metric="chebyshev").fit(values)
@@ -123,7 +123,7 @@ def test_correlation_refuses_sparse_rows(values):
         model.transform(sparse.csr_array(values[:3]))
 
 
-def test_metrics_for_dense_rows_only(values):
+def test_metrics_for_dense_rows_refuse_sparse_input(values):
     assert np.isfinite(quick(metric="manhattan").fit_transform(sparse.csr_array(values))).all()
     with pytest.raises(ValueError, match=r"metric='chebyshev' takes no sparse X; use X.toarray\(\)"):
         quick(metric="chebyshev").fit(sparse.csr_array(values))
@@ -138,7 +138,7 @@ def test_distances_in_any_unit_give_the_same_affinities(unit, values):
     assert np.isfinite(quick(metric="precomputed").fit_transform(distances * unit)).all()
 
 
-def test_a_matrix_of_distances_gives_the_neighbors(values):
+def test_neighbors_in_a_distance_matrix(values):
     points = values.astype(np.float32)
     found = neighbors_in_matrix(pairwise_distances(points), 15)
     truth = find_neighbors(points, 15, "exact", 0, 1)
@@ -147,7 +147,7 @@ def test_a_matrix_of_distances_gives_the_neighbors(values):
 
 
 @pytest.mark.parametrize("includes_itself", [False, True])
-def test_a_graph_gives_its_own_neighbors(includes_itself, values):
+def test_neighbors_in_a_graph(includes_itself, values):
     if includes_itself:
         graph = KNeighborsTransformer(n_neighbors=15, mode="distance").fit_transform(values)
     else:
@@ -157,29 +157,29 @@ def test_a_graph_gives_its_own_neighbors(includes_itself, values):
     np.testing.assert_allclose(found.distances, truth.distances, rtol=1e-3, atol=1e-3)
 
 
-def test_given_distances_draw_good_maps(values, digits):
+def test_precomputed_distances_give_good_maps(values, digits):
     graph = kneighbors_graph(values, 30, mode="distance")
     labels = digits[1][: len(values)]
-    for given in (pairwise_distances(values), graph):
-        placed = quick(metric="precomputed", max_iter=350).fit_transform(given)
+    for matrix in (pairwise_distances(values), graph):
+        placed = quick(metric="precomputed", max_iter=350).fit_transform(matrix)
         assert quality.knn_accuracy(placed, labels, 10) > 0.9
 
 
-def test_given_affinities_draw_the_same_map_as_our_own(values, digits):
+def test_precomputed_affinities_give_good_maps(values, digits):
     graph = kneighbors_graph(values, 20)
     placed = quick(metric="affinities", max_iter=350).fit_transform(graph)
     assert quality.knn_accuracy(placed, digits[1][: len(values)], 10) > 0.9
 
 
 def test_affinities_become_symmetric_and_sum_to_one():
-    given = sparse.csr_array(np.array([[5.0, 1, 0], [0, 0, 3], [0, 0, 0]]))
-    joint = precomputed_affinities(given)
+    matrix = sparse.csr_array(np.array([[5.0, 1, 0], [0, 0, 3], [0, 0, 0]]))
+    joint = precomputed_affinities(matrix)
     dense = sparse.csr_array((joint.values, joint.columns, joint.offsets), shape=(3, 3)).toarray()
     np.testing.assert_allclose(dense, [[0, 1 / 8, 0], [1 / 8, 0, 3 / 8], [0, 3 / 8, 0]])
 
 
 @pytest.mark.parametrize(
-    ("metric", "given", "message"),
+    ("metric", "matrix", "message"),
     [
         ("precomputed", np.ones((10, 9)), "square"),
         ("precomputed", -np.ones((10, 10)), "not negative"),
@@ -190,15 +190,15 @@ def test_affinities_become_symmetric_and_sum_to_one():
         ("mahalanobis", np.ones((10, 9)), "metric='mahalanobis' is unknown"),
     ],
 )
-def test_bad_input_is_named(metric, given, message):
+def test_invalid_precomputed_input_is_refused(metric, matrix, message):
     with pytest.raises(ValueError, match=message):
-        quick(metric=metric, perplexity=2).fit(given)
+        quick(metric=metric, perplexity=2).fit(matrix)
 
 
 @pytest.mark.parametrize("parts", [2, 3, 4, 6, 12])
 @pytest.mark.parametrize("init", ["pca", "middles"])
-def test_a_graph_of_parts_without_links_among_each_other(parts, init, random):
-    """The slowest ways to walk such a graph are constant on its parts; a user's start may be, too."""
+def test_a_graph_of_disconnected_parts(parts, init, random):
+    """The leading eigenvectors of such a graph are constant on its parts. A user's start may be, too."""
     labels = np.arange(600) % parts
     ratios = []
     for _ in range(3):  # among so few points a run may end in a slightly worse minimum

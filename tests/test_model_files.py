@@ -1,4 +1,4 @@
-"""Models in files: whole or refused."""
+"""Model files: loaded completely or refused."""
 
 import io
 import json
@@ -34,7 +34,7 @@ def saved(values, tmp_path_factory):
 LEARNED = ("embedding_", "pixels_", "positions_", "kl_divergence_", "n_iter_", "stopped_by_", "perplexity_", "timings_")
 
 
-def test_all_that_was_learned_comes_back(saved, values):
+def test_learned_attributes_are_read_back(saved, values):
     model, again = quick(resolution=(640, 480), momentum=(0.5, 0.8)).fit(values), PixelSNE.load(saved)
     for name in LEARNED[:-1]:
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
@@ -68,14 +68,14 @@ def test_a_saved_model_transforms(settings, prepare, values, tmp_path):
     np.testing.assert_array_equal(again.transform(prepare(old, old)), model.embedding_)
 
 
-def test_names_of_columns_come_back(values, tmp_path):
+def test_feature_names_are_read_back(values, tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(values).rename(columns=str)
     quick().fit(frame).save(tmp_path / "model")
     assert list(PixelSNE.load(tmp_path / "model").feature_names_in_) == list(frame.columns)
 
 
-def test_an_array_to_start_from_comes_back_and_a_callback_does_not(values, tmp_path):
+def test_an_initial_array_is_saved_and_a_callback_is_not(values, tmp_path):
     start = np.random.default_rng(0).normal(size=(300, 2))
     quick(init=start, callback=lambda _: None, random_state=np.random.RandomState(3)).fit(values).save(
         tmp_path / "model"
@@ -86,13 +86,13 @@ def test_an_array_to_start_from_comes_back_and_a_callback_does_not(values, tmp_p
     assert again.random_state is None
 
 
-def test_an_unfitted_model_has_nothing_to_save(tmp_path):
+def test_an_unfitted_model_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         quick().save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
 
-def test_saving_replaces_a_file_only_when_it_is_complete(saved, values, tmp_path, monkeypatch):
+def test_saving_is_atomic(saved, values, tmp_path, monkeypatch):
     path = tmp_path / "model"
     path.write_bytes(saved.read_bytes())
 
@@ -106,7 +106,7 @@ def test_saving_replaces_a_file_only_when_it_is_complete(saved, values, tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_others_may_read_it_as_the_umask_says(values, tmp_path):
+def test_the_file_mode_follows_the_umask(values, tmp_path):
     old = os.umask(0o027)
     try:
         quick().fit(values).save(tmp_path / "model")
@@ -115,7 +115,7 @@ def test_others_may_read_it_as_the_umask_says(values, tmp_path):
     assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_missing_file_is_missing(tmp_path):
+def test_a_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         PixelSNE.load(tmp_path / "nowhere")
 
@@ -127,16 +127,19 @@ def test_other_files_are_refused(content, tmp_path):
         PixelSNE.load(tmp_path / "file")
 
 
-def test_any_byte_changed_or_missing_is_noticed_or_harmless(saved, tmp_path, values):
-    """A model loads as it was, or not at all. Sums protect the numbers, so what is around them is tried whole."""
-    whole = saved.read_bytes()
+def test_a_changed_or_missing_byte_is_detected_or_harmless(saved, tmp_path, values):
+    """A model loads unchanged or not at all. Checksums protect the arrays, so every byte around them is tested."""
+    content = saved.read_bytes()
     expected = PixelSNE.load(saved).transform(values[:5])
     path = tmp_path / "model"
-    numbers = np.arange(0, len(whole), 997)
-    directory = np.arange(whole.index(b"PK\x01\x02"), len(whole))
-    headers = [np.arange(m.start(), m.start() + 180, 3) for m in re.finditer(b"PK\x03\x04", whole)]
-    for place in np.concatenate([numbers, directory, *headers]):
-        for damaged in (whole[:place], whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]):
+    numbers = np.arange(0, len(content), 997)
+    directory = np.arange(content.index(b"PK\x01\x02"), len(content))
+    headers = [np.arange(m.start(), m.start() + 180, 3) for m in re.finditer(b"PK\x03\x04", content)]
+    for position in np.concatenate([numbers, directory, *headers]):
+        for damaged in (
+            content[:position],
+            content[:position] + bytes([content[position] ^ 0x55]) + content[position + 1 :],
+        ):
             path.write_bytes(damaged)
             try:
                 model = PixelSNE.load(path)
@@ -214,7 +217,7 @@ HOSTILE = {
         parts | {"positions.npy": parts["positions.npy"].replace(b"(300, 2), ", b"(0, " + b"9" * 30 + b")")}
     ),
     "a number of many digits": lambda parts: parts | {DOCUMENT: b'{"kind": ' + b"1" * 5000 + b"}"},
-    "too many parts": lambda parts: parts | {f"part{place}.npy": as_npy(np.zeros(1)) for place in range(50)},
+    "too many parts": lambda parts: parts | {f"part{position}.npy": as_npy(np.zeros(1)) for position in range(50)},
     "points beyond reach": lambda parts: parts | {"points.npy": as_npy(np.full((300, 50), 1e30, np.float32))},
     "a scale that is no number": lambda parts: change_document(
         parts, lambda document: document["space"].update(scale=None)
@@ -237,7 +240,7 @@ def test_compressed_parts_are_refused_before_they_are_read(saved, tmp_path):
         PixelSNE.load(path)
 
 
-def test_a_newer_version_asks_for_an_update(saved, tmp_path):
+def test_a_newer_format_version_is_refused(saved, tmp_path):
     path = tmp_path / "model"
     write_parts(path, change_document(parts_of(saved), lambda document: document.update(version=2)))
     with pytest.raises(ValueError, match="version 2, but this pixelsne reads version 1"):

@@ -1,4 +1,4 @@
-"""Damaged files of every kind: points, a model or a run come out, or an error in words; no crash, no other error.
+"""Damaged files of every format give a result or an error with a message, but no crash and no other error.
 
 MUTATIONS=1000 tries more of them.
 """
@@ -18,7 +18,7 @@ from pixelsne import PixelSNE
 from pixelsne.files.read_points import read_points
 
 MUTATIONS = int(os.environ.get("MUTATIONS", "60"))
-LONGEST = 600  # seconds for one kind
+TIMEOUT = 600  # seconds per format
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,7 +29,7 @@ def quick_h5ad():
 
 @pytest.fixture(autouse=True)
 def no_hang():
-    faulthandler.dump_traceback_later(LONGEST, exit=True)
+    faulthandler.dump_traceback_later(TIMEOUT, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
 
@@ -39,11 +39,11 @@ def test_damage_is_refused_or_harmless(kind, tmp_path):
     for seed in seeds(kind):
         content, random = seed.read_bytes(), np.random.default_rng(crc32(seed.name.encode()))
         try_content(kind, content, tmp_path)
-        for _ in range(MUTATIONS // 4 if kind == "h5ad" else MUTATIONS):  # which takes a process each
+        for _ in range(MUTATIONS // 4 if kind == "h5ad" else MUTATIONS):  # each takes a process
             try_content(kind, damaged(content, random), tmp_path)
 
 
-def test_seeds_are_of_this_version():
+def test_seeds_have_the_current_format():
     """If this fails, a format has changed: run tests/files/make_seeds.py."""
     for seed in sorted(SEEDS.glob("*.*")):
         if seed.suffix == ".model":

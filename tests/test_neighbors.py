@@ -1,4 +1,4 @@
-"""One contract for every search, then what each promises beyond it."""
+"""One contract for every search, then the guarantees of each."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def recall(found, truth):
 
 
 def check_contract(points, k, neighbors):
-    """k real neighbors each, nearest first, with their true distances."""
+    """Check that each point has k distinct neighbors, nearest first, with true distances."""
     n = len(points)
     indices, distances = neighbors.indices, neighbors.distances
     assert indices.shape == distances.shape == (n, k)
@@ -80,7 +80,7 @@ def test_exact_searches_find_the_nearest(method, kind):
 
 
 def test_vp_tree_equals_exact_on_the_digits(digits):
-    """Without ties, index for index; the two sum in a different order, hence nearly equal distances."""
+    """Without ties, indices are equal. The searches add up in a different order, so distances differ by rounding."""
     points = (digits[0] + np.random.default_rng(0).normal(0, 1e-2, digits[0].shape)).astype(np.float32)
     exact = find_neighbors(points, 90, "exact", 0, 2)
     tree = find_neighbors(points, 90, "vp-tree", 0, 2)
@@ -106,17 +106,17 @@ def test_recall_on_clusters(method, n, d, k):
 
 
 def search_clusters(points, k, **changes):
-    """The core's search with small clusters, so that few points make many; unless changed, it probes all."""
+    """Run the core's search with small clusters, so that few points make many. By default all clusters are probed."""
     effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0, "threads": 2} | changes
-    return _core.cluster_neighbors(points, k, **effort, asked=len(points), reorder=False, token=_core.ProgressToken())[
-        :2
-    ]
+    return _core.cluster_neighbors(
+        points, k, **effort, n_queries=len(points), reorder=False, token=_core.ProgressToken()
+    )[:2]
 
 
 @pytest.mark.parametrize("kind", ["normal", "line", "outlier"])
 @pytest.mark.parametrize("d", [1, 7, 16, 50])
-def test_clusters_agree_with_the_slow_twin_when_all_are_probed(kind, d):
-    """The products stand for differences: the same neighbors, and distances as precise."""
+def test_clusters_agree_with_the_reference_when_all_are_probed(kind, d):
+    """Products replace differences without changing the neighbors or the precision of distances."""
     points = make_points(kind, 900, d, seed=d)
     indices, distances = search_clusters(points, 30)
     true_indices, true = nearest(points, 30)
@@ -125,29 +125,29 @@ def test_clusters_agree_with_the_slow_twin_when_all_are_probed(kind, d):
         assert recall(indices, true_indices) > 0.999
 
 
-def test_clusters_tell_near_from_far_within_a_tight_group():
-    """Groups a ten-thousandth as wide as their distances: products alone would be all noise here."""
+def test_clusters_are_precise_within_a_tight_group():
+    """The groups are a ten-thousandth as wide as their distances, so products alone would be noise."""
     rng = np.random.default_rng(0)
     points = (rng.integers(0, 2, (600, 6)) + rng.normal(0, 1e-4, (600, 6))).astype(np.float32)
     _, distances = search_clusters(points, 3, size=300)
     np.testing.assert_allclose(distances, nearest(points, 3)[1], rtol=2e-3)
 
 
-def test_clusters_tell_near_from_far_at_a_distance_from_the_origin():
+def test_clusters_are_precise_far_from_the_origin():
     points = make_points("normal", 800, 10, seed=1) + np.float32(1000)
     _, true = nearest(points, 20)
     np.testing.assert_allclose(search_clusters(points, 20)[1], true, rtol=1e-3)
 
 
-@pytest.mark.parametrize("wanted", [0.7, 0.9, 0.98])
-def test_clusters_reach_the_recall_wanted(wanted):
-    """To what 192 points can tell about all of them; at most that, too, since more would cost time."""
+@pytest.mark.parametrize("target", [0.7, 0.9, 0.98])
+def test_clusters_reach_the_target_recall(target):
+    """As precisely as 192 sampled points allow, and not much more, because that would cost time."""
     points = make_points("normal", 3000, 12, seed=4)
-    found = recall(search_clusters(points, 20, recall=wanted)[0], nearest(points, 20)[0])
-    assert wanted - 0.04 < found < wanted + 0.08
+    found = recall(search_clusters(points, 20, recall=target)[0], nearest(points, 20)[0])
+    assert target - 0.04 < found < target + 0.08
 
 
-def test_exploring_finds_what_probing_missed():
+def test_exploring_raises_the_recall():
     points = make_points("normal", 3000, 12, seed=4)
     truth = nearest(points, 20)[0]
     plain, explored = (
@@ -157,13 +157,13 @@ def test_exploring_finds_what_probing_missed():
 
 
 @pytest.mark.parametrize("kind", ["duplicates", "constant", "line", "outlier"])
-def test_clusters_too_small_for_k_are_joined_by_more(kind):
+def test_clusters_smaller_than_k_are_combined(kind):
     points = make_points(kind, 500, 4, seed=2)
     indices, distances = search_clusters(points, 150, size=5, recall=0.5, probes=1, reach=3)
     check_contract(points, 150, Neighbors(indices, distances))
 
 
-def test_more_duplicates_than_neighbors():
+def test_points_with_more_duplicates_than_k():
     points = np.repeat(make_points("normal", 40, 9, seed=0), 100, axis=0)
     found = find_neighbors(points, 30, "clusters", 0, 2)
     check_contract(points, 30, found)
@@ -197,14 +197,14 @@ def test_a_cancelled_token_ends_the_search(method, digits):
 
 
 @pytest.mark.parametrize("method", SEARCHES)
-def test_progress_never_passes_one(method, clusters):
+def test_progress_never_exceeds_one(method, clusters):
     token = _core.ProgressToken()
     find_neighbors(clusters, 20, method, 0, 2, token)
     assert 0.3 < token.fraction <= 1.0
 
 
-def test_auto_compares_all_pairs_as_long_as_that_takes_two_seconds():
-    """A function of the input's shape alone, so that the same map comes out on every machine."""
+def test_auto_compares_all_pairs_up_to_two_seconds():
+    """The choice depends on the input's shape only, so that every machine computes the same map."""
     assert choose_search("auto", 1000, 50, 90) == "exact"
     assert choose_search("auto", 40_000, 50, 30) == "exact"
     assert choose_search("auto", 40_000, 300, 30) == "clusters"
@@ -214,66 +214,66 @@ def test_auto_compares_all_pairs_as_long_as_that_takes_two_seconds():
     assert exact_seconds(20_000, 50, 30) < exact_seconds(20_000, 50, 90) < exact_seconds(20_000, 100, 90)
 
 
-def test_clusters_may_take_as_long_as_all_pairs_would():
-    """Of 60,000 points without clusters, each must be compared with most of the others."""
+def test_cluster_probes_are_limited_by_the_time_of_all_pairs():
+    """Each of 60,000 points without clusters must be compared with most others."""
     assert choose_effort(60_000, 50).probes > 100
     assert choose_effort(1_000_000, 50).probes == 135
 
 
-def test_exact_in_an_order():
+def test_exact_neighbors_in_cluster_order():
     points = make_points("normal", 6000, 5, seed=1)
-    plain, sorted_ = (find_neighbors(points, 10, "exact", 0, 2, reorder=reorder) for reorder in (False, True))
+    plain, reordered = (find_neighbors(points, 10, "exact", 0, 2, reorder=reorder) for reorder in (False, True))
     assert plain.order is None
-    assert np.array_equal(np.sort(sorted_.order), np.arange(6000))
-    assert np.array_equal(sorted_.order[sorted_.indices], plain.indices[sorted_.order])
+    assert np.array_equal(np.sort(reordered.order), np.arange(6000))
+    assert np.array_equal(reordered.order[reordered.indices], plain.indices[reordered.order])
 
 
 def noise_between_clusters(n, d, seed):
-    """100 tight clusters; the first hundredth of the points lies between them."""
+    """Return 100 tight clusters. The first hundredth of the points lies between them."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-1, 1, (100, d))[rng.integers(0, 100, n)] + rng.normal(0, 0.1, (n, d))
     points[: n // 100] = rng.uniform(-1, 1, (n // 100, d))
     return points.astype(np.float32)
 
 
-def recall_of_each(found, distances, truth):
-    """Share of the k true neighbors that each row has found; any neighbor as near as the k-th counts."""
+def recall_per_row(found, distances, truth):
+    """Return each row's share of its k true neighbors. Any neighbor as near as the k-th counts."""
     assert found.shape == distances.shape == truth.shape
     return (distances <= truth[:, -1:] * (1 + 1e-6)).mean(axis=1)
 
 
 @pytest.mark.parametrize("k", [30, 90])
 def test_points_between_clusters_find_their_neighbors(k):
-    """They have few in any one cluster, and are too few to matter for the mean."""
+    """They have few neighbors in each cluster, and are too few to affect the mean recall."""
     points = noise_between_clusters(20_000, 50, seed=0)
     found = find_neighbors(points, k, "clusters", 0, 2)
     rows = np.arange(300)
     truth = _core.neighbors_of_queries(points[rows], points, k + 1, _core.ProgressToken(), 2)[1][:, 1:]
-    recalls = recall_of_each(found.indices[rows], found.distances[rows], truth)
+    recalls = recall_per_row(found.indices[rows], found.distances[rows], truth)
     assert np.percentile(recalls[:200], 1) > 0.9
     assert np.percentile(recalls[200:], 1) > 0.9
 
 
-def test_points_far_from_their_own_cluster_look_farther():
-    """So many small clusters that points first look at the nearest of them only."""
+def test_points_far_from_their_cluster_use_the_second_pass():
+    """There are so many small clusters that the first pass covers only the nearest ones."""
     points = noise_between_clusters(6000, 20, seed=1)
     truth = find_neighbors(points, 20, "exact", 0, 2).distances
-    once = search_clusters(points, 20, size=15, recall=0.99, probes=60)
-    assert np.percentile(recall_of_each(*once, truth)[:60], 1) > 0.85
-    once = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5)
-    check_contract(points, 20, Neighbors(*once))
+    found = search_clusters(points, 20, size=15, recall=0.99, probes=60)
+    assert np.percentile(recall_per_row(*found, truth)[:60], 1) > 0.85
+    found = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5)
+    check_contract(points, 20, Neighbors(*found))
     for threads in (1, 7):
         again = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5, threads=threads)
-        assert all(np.array_equal(*arrays) for arrays in zip(again, once, strict=True))
+        assert all(np.array_equal(*arrays) for arrays in zip(again, found, strict=True))
 
 
 def recall_with_few_probes(points):
     found = search_clusters(points, 20, size=64, recall=0.999, probes=15)
-    return recall_of_each(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
+    return recall_per_row(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
 
 
-def test_few_points_far_away_do_not_harm_the_others():
-    """Centers at 1e15 must not hide how the other centers differ."""
+def test_distant_outliers_do_not_lower_the_recall_of_others():
+    """Centers at 1e15 must not hide the differences of the other centers."""
     points = make_points("normal", 6000, 12, seed=0)
     before = recall_with_few_probes(points)
     points[:5] *= np.float32(1e15)
@@ -282,9 +282,9 @@ def test_few_points_far_away_do_not_harm_the_others():
     assert after[:5].min() == 1.0
 
 
-def test_heavy_tails_starve_nobody():
+def test_heavy_tailed_data_have_high_recall_everywhere():
     points = np.random.default_rng(0).standard_t(2, (6000, 12)).astype(np.float32)
     found = search_clusters(points, 20, size=64, recall=0.99, probes=60)
-    recalls = recall_of_each(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
+    recalls = recall_per_row(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
     assert np.percentile(recalls, 1) >= 0.85
     assert recalls.mean() > 0.985

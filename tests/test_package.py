@@ -1,4 +1,4 @@
-"""What holds the package together: versions, stubs, imports."""
+"""Consistency of the package: versions, examples, imports."""
 
 import doctest
 import importlib
@@ -17,7 +17,7 @@ from pixelsne import descent_loop, distributed, estimator, quality, screen, seed
 ROOT = Path(__file__).parents[1]
 
 
-def test_one_version():
+def test_the_version_is_the_same_everywhere():
     assert importlib.metadata.version("pixelsne") == pixelsne.__version__
     assert f'version: "{pixelsne.__version__}"' in (ROOT / "CITATION.cff").read_text()
     assert f"## {pixelsne.__version__}" in (ROOT / "CHANGELOG.md").read_text()
@@ -38,7 +38,7 @@ def test_import_is_light():
 
 
 def modules():
-    """Every module of the package, except the one that is a program."""
+    """Return every module of the package except __main__."""
     found = pkgutil.walk_packages(pixelsne.__path__, "pixelsne.")
     return [module.name for module in found if not module.name.endswith("__main__")]
 
@@ -54,7 +54,7 @@ def test_there_are_examples_in_docstrings():
 
 
 def public_functions():
-    """What users call, by its dotted name."""
+    """Return what users call, with its dotted name."""
     classes = [estimator.PixelSNE, seeds.SeedReport, screen.Screen, descent_loop.Snapshot, viewer.View]
     methods = [(f"{one.__name__}.{name}", vars(one)[name]) for one in classes for name in vars(one)]
     modules = (pixelsne, quality, viewer, distributed)
@@ -63,7 +63,7 @@ def public_functions():
 
 
 @pytest.mark.parametrize(("name", "one"), [pair for pair in public_functions() if callable(pair[1])])
-def test_what_is_public_says_what_it_does(name, one):
+def test_public_functions_have_docstrings(name, one):
     assert one.__doc__, name
 
 

@@ -1,4 +1,4 @@
-"""What a command reads and writes: collisions and places that cannot be written are refused before it starts."""
+"""Paths that commands read and write: collisions and paths that cannot be written are refused before the run."""
 
 import errno
 import fcntl
@@ -36,7 +36,7 @@ def points(folder):
 
 
 def refused(*arguments):
-    """The line on stderr; nothing may have been read."""
+    """Run a command that must fail before it reads, and return its message."""
     return run("embed", *arguments, *QUICK, expect=1).stderr
 
 
@@ -55,7 +55,7 @@ def refused(*arguments):
         (["--checkpoint", "ck.prepared", "--resume", "ck"], "is an input (--resume (.prepared))"),
     ],
 )
-def test_paths_that_collide_are_refused(options, message, points, folder, monkeypatch):
+def test_colliding_paths_are_refused(options, message, points, folder, monkeypatch):
     monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     (folder / "sub").mkdir()
     for name in ("link.html", "link.png"):
@@ -68,13 +68,13 @@ def test_paths_that_collide_are_refused(options, message, points, folder, monkey
     assert (folder / "run.prepared").read_bytes() == b"precious"
 
 
-def test_one_identity_for_all_names_of_a_file(folder):
+def test_all_names_of_a_file_have_one_identity(folder):
     (folder / "here").symlink_to(folder)
     assert file_identity(Path("here/x/new")) == file_identity(Path("x/../x/new"))
     assert file_identity(Path("a")) != file_identity(Path("b"))
 
 
-def test_outputs_that_are_no_files_are_refused(points, folder):
+def test_outputs_that_are_not_regular_files_are_refused(points, folder):
     os.mkfifo("fifo.npy")
     server = socket.socket(socket.AF_UNIX)
     server.bind("socket.npy")
@@ -88,7 +88,7 @@ def test_outputs_that_are_no_files_are_refused(points, folder):
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_link_stays_and_its_target_is_written(points, folder):
+def test_writing_through_a_symlink_keeps_the_link(points, folder):
     (folder / "data").mkdir()
     (folder / "data" / "old.npy").write_bytes(b"old")
     for name in ("old.npy", "new.npy"):
@@ -101,13 +101,13 @@ def test_a_link_stays_and_its_target_is_written(points, folder):
     assert "is a symbolic link to itself" in refused(points, "-o", "loop.npy")
 
 
-def test_names_too_long_are_refused_before_the_fit(points, monkeypatch):
+def test_too_long_names_are_refused_before_the_fit(points, monkeypatch):
     monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
     for options in (["-o", "m" * 260 + ".npy"], ["-o", "m.npy", "--checkpoint", "c" * 250]):
-        assert "250 bytes" in (told := refused(points, *options)) or "255 bytes" in told or "too long" in told
+        assert "250 bytes" in (stderr := refused(points, *options)) or "255 bytes" in stderr or "too long" in stderr
 
 
-def test_a_long_name_that_fits_can_be_written_over(points):
+def test_a_long_name_can_be_overwritten(points):
     name = "m" * 251 + ".npy"
     for _ in range(2):
         run("embed", points, "-o", name, *QUICK)
@@ -115,15 +115,15 @@ def test_a_long_name_that_fits_can_be_written_over(points):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
-def test_a_folder_that_takes_nothing_is_refused_before_the_fit(number, points, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(number, points, monkeypatch):
     def fail(*_):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("pixelsne.files.paths.os.fsync", fail)
     monkeypatch.setattr("pixelsne.commands.embed.read_input", lambda *_: pytest.fail("was read"))
-    told = refused(points, "-o", "map.npy")
-    assert "map.npy: cannot be written" in told
-    assert os.strerror(number) in told
+    stderr = refused(points, "-o", "map.npy")
+    assert "map.npy: cannot be written" in stderr
+    assert os.strerror(number) in stderr
 
 
 def test_results_larger_than_the_disk_are_refused_before_the_fit(points, monkeypatch):
@@ -138,30 +138,30 @@ class Free:
     free = 100
 
 
-def test_nothing_is_left_of_the_check(folder):
+def test_the_check_leaves_no_file(folder):
     check_writable(folder / "new" / "folder" / "map.npy")
     assert list(folder.iterdir()) == []
 
 
-def test_a_full_disk_does_not_end_a_run_that_keeps_checkpoints(points, folder, monkeypatch):
+def test_a_full_disk_does_not_end_a_run_with_checkpoints(points, folder, monkeypatch):
     real, calls = module.flush, []
 
-    def sometimes(file):
+    def fail_sometimes(file):
         calls.append(1)
         if len(calls) in {1, 3, 4}:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(file)
 
-    monkeypatch.setattr(module, "flush", sometimes)
+    monkeypatch.setattr(module, "flush", fail_sometimes)
     options = ["--perplexity", "10", "--max-iter", "60", "--checkpoint", "ck", "--every", "0"]
-    told = run("embed", points, "-o", "map.npy", *options).stderr
-    assert told.count("ck: no checkpoint written: No space left on device; the run continues and tries again") == 3
+    stderr = run("embed", points, "-o", "map.npy", *options).stderr
+    assert stderr.count("ck: no checkpoint written: No space left on device; the run continues and tries again") == 3
     expected = PixelSNE(perplexity=10, max_iter=60, random_state=0).fit_transform(np.load(points))
     np.testing.assert_array_equal(np.load(folder / "map.npy"), expected)
     assert {path.name for path in folder.iterdir()} == {"points.npy", "map.npy"}
 
 
-def test_a_full_disk_names_the_file(points, folder, monkeypatch):
+def test_an_error_of_a_full_disk_names_the_file(points, folder, monkeypatch):
     def fail(_file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -187,14 +187,14 @@ def unnamed(folder):
 
 
 @pytest.mark.usefixtures("unnamed")
-def test_a_new_file_never_has_a_second_name(folder, monkeypatch):
+def test_a_new_file_never_has_a_temporary_name(folder, monkeypatch):
     monkeypatch.setattr(module, "hidden_name", lambda _: pytest.fail("a kill could leave this behind"))
     write(folder / "new", b"1")
     assert (folder / "new").read_bytes() == b"1"
 
 
 @pytest.mark.usefixtures("unnamed")
-def test_what_a_killed_writer_left_is_removed_and_nothing_else(folder):
+def test_leftovers_of_killed_writers_are_removed(folder):
     write(folder / "map", b"1")
     stale, foreign, other = folder / f".map.{'a' * 16}", folder / ".map.backup", folder / f".mapx.{'a' * 16}"
     alive, link = folder / f".map.{'b' * 16}", folder / f".map.{'c' * 16}"
@@ -213,16 +213,16 @@ def test_what_a_killed_writer_left_is_removed_and_nothing_else(folder):
 
 
 @pytest.mark.usefixtures("unnamed")
-def test_a_second_name_is_locked_while_its_writer_lives(folder, monkeypatch):
+def test_a_temporary_name_is_locked_while_its_writer_lives(folder, monkeypatch):
     write(folder / "map", b"1")
     real, seen = os.replace, []
 
-    def look(second, name, **folders):
+    def check_link(second, name, **folders):
         remove_stale_links(folder / "map")
         seen.append((folder / second).exists())
         real(second, name, **folders)
 
-    monkeypatch.setattr(module.os, "replace", look)
+    monkeypatch.setattr(module.os, "replace", check_link)
     write(folder / "map", b"2")
     assert seen == [True]
 
@@ -268,7 +268,7 @@ def test_dates_out_of_range_are_shown():
     for output in ("map.parquet", "map.npz", "map.csv", "map.h5ad"):
         pictures = ["--html", "map.html", "--plot", "map.png", "--label", "day"]
         run("embed", "points.parquet", "-o", output, "--columns", "a,b", *pictures, *QUICK)
-    from pixelsne.viewer.layout import columns_of  # noqa: PLC0415 - as the page needs it
+    from pixelsne.viewer.layout import columns_of  # noqa: PLC0415 - imported where it is used
 
     shown = {column.name: column for column in columns_of(read_map("map.parquet").extra_columns)}
     days = np.frombuffer(shown["day"].content, dtype="<f8") / 86_400_000

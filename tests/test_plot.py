@@ -1,4 +1,4 @@
-"""Pictures: every pixel where it belongs, colors that everybody can tell apart."""
+"""Pictures: pixels at the right positions, and colors that all readers can distinguish."""
 
 import io
 
@@ -22,7 +22,7 @@ from pixelsne.coloring import (
 )
 from pixelsne.plot import LARGEST_RADIUS, MARGIN, Canvas, PlotStyle, dot_radius, save_picture
 
-# What is left of linear RGB for readers without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1).
+# Linear RGB as seen by readers without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1).
 SIMULATED = {
     "all cones": np.eye(3),
     "protanopia": np.array(
@@ -43,34 +43,34 @@ def linear(colors):
     return np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
 
 
-def as_lab(colors, seen_by):
-    xyz = np.clip(linear(colors) @ SIMULATED[seen_by].T, 0, 1) @ TO_XYZ.T / WHITE
+def as_lab(colors, vision):
+    xyz = np.clip(linear(colors) @ SIMULATED[vision].T, 0, 1) @ TO_XYZ.T / WHITE
     root = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
 
 
-def nearest_two(colors, seen_by):
-    lab = as_lab(colors, seen_by)
+def nearest_two(colors, vision):
+    lab = as_lab(colors, vision)
     distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
     return distances[np.triu_indices(len(lab), 1)].min()
 
 
-@pytest.mark.parametrize("seen_by", SIMULATED)
-def test_colors_stay_apart_for_color_blind_readers(seen_by):
-    assert nearest_two(category_colors(10), seen_by) > 22
-    assert nearest_two(category_colors(MOST_CATEGORIES), seen_by) > 13
+@pytest.mark.parametrize("vision", SIMULATED)
+def test_colors_are_distinct_for_color_blind_readers(vision):
+    assert nearest_two(category_colors(10), vision) > 22
+    assert nearest_two(category_colors(MOST_CATEGORIES), vision) > 13
     shown = np.concatenate([category_colors(MOST_CATEGORIES - 1), [rgb(GRAY)]])
-    assert nearest_two(shown, seen_by) > 12, "with the gray of all others"
+    assert nearest_two(shown, vision) > 12, "including the gray of other categories"
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_colors_are_seen_on_their_ground(dark):
-    ground = linear(np.array(PlotStyle(dark=dark).background)) @ TO_XYZ[1] + 0.05
+def test_colors_have_contrast_to_the_background(dark):
+    background = linear(np.array(PlotStyle(dark=dark).background)) @ TO_XYZ[1] + 0.05
     colors = linear(category_colors(MOST_CATEGORIES)) @ TO_XYZ[1] + 0.05
-    assert (np.maximum(colors, ground) / np.minimum(colors, ground)).min() > 1.5
+    assert (np.maximum(colors, background) / np.minimum(colors, background)).min() > 1.5
 
 
-def test_a_crowd_lights_single_pixels_and_a_few_points_get_dots():
+def test_many_points_are_pixels_and_few_points_are_dots():
     assert dot_radius(1_000_000, (1024, 1024)) == 0
     assert dot_radius(10, (1024, 1024)) == LARGEST_RADIUS
 
@@ -88,14 +88,14 @@ def test_one_pixel_of_the_map_is_one_pixel_of_the_picture():
     assert (image == 1).all(axis=2).sum() == image.shape[0] * image.shape[1] - 2
 
 
-def test_a_crowded_pixel_is_stronger_than_a_lonely_one():
+def test_a_pixel_with_more_points_is_darker():
     pixels = np.array([[0, 0]] * 1 + [[5, 0]] * 30 + [[9, 0]] * 900, dtype=np.int32)
     image = Canvas(pixels, (10, 10), PlotStyle(point_size=1)).paint(np.zeros((len(pixels), 3)))[MARGIN]
-    lonely, crowded, full = (image[MARGIN + x, 0] for x in (0, 5, 9))
-    assert 1 > lonely > crowded > full
+    single, crowded, full = (image[MARGIN + x, 0] for x in (0, 5, 9))
+    assert 1 > single > crowded > full
 
 
-def test_density_is_told_by_a_bar():
+def test_density_has_a_color_bar():
     pixels = np.array([[0, 0]] * 1 + [[5, 0]] * 50, dtype=np.int32)
     image, bar = Canvas(pixels, (10, 10), PlotStyle(point_size=1)).paint_density()
     assert bar.low == 1
@@ -105,26 +105,26 @@ def test_density_is_told_by_a_bar():
 
 
 @pytest.mark.parametrize(("categories", "lines"), [(1, 1), (2, 2), (20, 20), (2000, 20)])
-def test_legends_stay_sane(categories, lines):
+def test_legends_have_a_limited_length(categories, lines):
     rng = np.random.default_rng(0)
-    more = rng.integers(0, min(5, categories), 100)
-    values = np.array([f"kind {place}" for place in np.concatenate([np.arange(categories), more])])
+    repeated = rng.integers(0, min(5, categories), 100)
+    values = np.array([f"kind {number}" for number in np.concatenate([np.arange(categories), repeated])])
     coloring = color_categories(values)
     assert len(coloring.legend) == lines
     if categories > MOST_CATEGORIES:
         assert coloring.legend[-1][0] == f"{categories - lines + 1:,} others"
         shown = [name for name, _ in coloring.legend[:-1]]
-        assert {f"kind {place}" for place in range(min(5, categories))} <= set(shown), "the largest ones"
+        assert {f"kind {number}" for number in range(min(5, categories))} <= set(shown), "the largest categories"
         np.testing.assert_array_equal(coloring.colors[np.flatnonzero(~np.isin(values, shown))[0]], rgb(GRAY))
 
 
-def test_names_are_in_reading_order():
+def test_names_are_in_natural_order():
     names = ["digit 10", "digit 2", "Digit 1", "a"]
     assert encode(np.array(names))[0] == ["a", "Digit 1", "digit 2", "digit 10"]
 
 
 @pytest.mark.parametrize("kind", ["plain", "dictionary", "chunks"])
-def test_columns_of_tables_are_encoded_as_arrays_are(kind):
+def test_columns_of_tables_are_encoded_like_arrays(kind):
     names = ["b", "a", None, "b"]
     column = pa.chunked_array([names[:2], names[2:]] if kind == "chunks" else [names], type=pa.string())
     if kind == "dictionary":
@@ -136,20 +136,20 @@ def test_columns_of_tables_are_encoded_as_arrays_are(kind):
     assert [name for name, _ in legend] == ["a", "b", "no value"]
 
 
-def test_what_is_a_category():
+def test_choice_between_categories_and_numbers():
     few, many = np.arange(100) % FEW_NUMBERS, np.arange(100)
     assert choose_coloring(few).bar is None
     assert choose_coloring(many).bar is not None
     assert choose_coloring(many, color_as="categories").bar is None
     assert choose_coloring(few, color_as="numbers").bar is not None
-    assert choose_coloring(few / 7).bar is not None, "fractions are numbers, however few"
+    assert choose_coloring(few / 7).bar is not None, "few fractions are numbers, too"
     assert choose_coloring(pa.chunked_array([pa.array(many)])).bar is not None
     assert choose_coloring(pa.chunked_array([pa.array(["x"] * 9)])).bar is None
     with pytest.raises(ValueError, match="column 'name' holds no numbers"):
         choose_coloring(np.array(["x"]), "name", "numbers")
 
 
-def test_one_outlier_does_not_take_all_colors():
+def test_an_outlier_does_not_stretch_the_color_bar():
     numbers = np.append(np.linspace(0, 1, 1000), 1e9)
     coloring = color_numbers(numbers)
     assert coloring.bar.high < 1.1
@@ -158,7 +158,7 @@ def test_one_outlier_does_not_take_all_colors():
 
 
 @pytest.mark.parametrize("numbers", [[1.0, 1.0], [np.nan, np.nan], [np.nan, 3.0], [-np.inf, np.inf, 1.0]])
-def test_numbers_with_nothing_to_tell(numbers):
+def test_constant_and_missing_numbers_have_a_color_bar(numbers):
     coloring = color_numbers(np.array(numbers))
     assert np.isfinite(coloring.colors).all()
     assert coloring.bar.high > coloring.bar.low
@@ -172,7 +172,7 @@ def picture(*arguments, **options):
 
 
 @pytest.mark.parametrize("scale", [1, 3])
-def test_pixels_are_kept_by_the_frame(scale):
+def test_title_and_legend_keep_pixels_sharp(scale):
     """With title and legend around it, each pixel of the map is a square of whole pixels."""
     pixels = np.random.default_rng(0).integers(0, 64, (500, 2)).astype(np.int32)
     labels = np.array(["a", "b"])[pixels[:, 0] % 2]
@@ -199,14 +199,14 @@ def test_a_picture_is_written(kind, tmp_path):
     assert (tmp_path / f"map.{kind}").read_bytes().startswith(begin)
 
 
-def test_huge_screens_are_drawn_smaller():
+def test_large_screens_are_drawn_smaller():
     pixels = np.array([[0, 0], [65_535, 65_535]], dtype=np.int32)
     canvas = Canvas(pixels, (65_536, 65_536), PlotStyle(point_size=1))
     assert canvas.shape == (8192 + 2 * MARGIN, 8192 + 2 * MARGIN)
     assert canvas.counts[-MARGIN - 1, -MARGIN - 1] == 1
 
 
-def test_the_palette_has_no_color_twice():
+def test_palette_colors_are_unique():
     assert len(set(PALETTE)) == len(PALETTE)
 
 
@@ -220,17 +220,17 @@ def test_the_palette_has_no_color_twice():
     ],
     ids=["objects", "numbers", "dates", "column"],
 )
-def test_what_is_missing_is_no_category(values):
+def test_missing_values_are_no_category(values):
     names, codes = encode(values)
     assert len(names) == 2
     np.testing.assert_array_equal(codes, [1, -1, 0, -1])
 
 
-# What callers get wrong
+# Invalid arguments
 
 
 @pytest.mark.parametrize("which", ["pixels_", "embedding_"])
-def test_a_picture_of_a_model(which, clusters):
+def test_pixels_and_embedding_give_the_same_picture(which, clusters):
     model = PixelSNE(resolution=256, perplexity=10, max_iter=30, random_state=0).fit(clusters)
     files = [io.BytesIO(), io.BytesIO()]
     save_picture(files[0], model.pixels_, (256, 256), kind="png")
@@ -249,7 +249,7 @@ def test_a_picture_of_a_model(which, clusters):
         (np.zeros((3, 2)), 64, [1, 2], "one for each of the 3 points, got 2"),
     ],
 )
-def test_what_cannot_be_drawn(pixels, resolution, labels, words):
+def test_invalid_arguments_are_refused(pixels, resolution, labels, words):
     with pytest.raises((TypeError, ValueError), match=words):
         save_picture(io.BytesIO(), pixels, resolution, labels, kind="png")
 
@@ -263,6 +263,6 @@ def test_what_cannot_be_drawn(pixels, resolution, labels, words):
     ],
     ids=["without a type", "words", "objects"],
 )
-def test_a_column_without_values_names_none(values):
+def test_a_column_without_values_has_no_categories(values):
     assert encode(values)[0] == []
     assert [name for name, _ in choose_coloring(values).legend] == ["no value"]

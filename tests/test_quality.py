@@ -7,7 +7,7 @@ import reference
 from pixelsne import quality
 
 
-def slow_precision(high, low, k):
+def reference_precision(high, low, k):
     first, second = reference.nearest(high, k)[0], reference.nearest(low, k)[0]
     return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(first, second, strict=True)])
 
@@ -15,7 +15,7 @@ def slow_precision(high, low, k):
 def test_precision_against_the_definition(clusters, random):
     placed = clusters[:, :2] + random.normal(0, 1, (600, 2))
     for k in (1, 5, 30):
-        expected = slow_precision(clusters, placed, k)
+        expected = reference_precision(clusters, placed, k)
         np.testing.assert_allclose(quality.point_precision(clusters, placed, k), expected)
         assert quality.neighborhood_precision(clusters, placed, k) == pytest.approx(expected.mean())
 
@@ -25,7 +25,7 @@ def test_a_perfect_map_has_precision_one(random):
     assert quality.neighborhood_precision(points, 7 * points + 3, 10) == 1.0
 
 
-def test_several_k_at_once(clusters, random):
+def test_several_values_of_k(clusters, random):
     placed = random.normal(size=(600, 2))
     several = quality.neighborhood_precision(clusters, placed, [1, 10])
     assert several.tolist() == [quality.neighborhood_precision(clusters, placed, k) for k in (1, 10)]
@@ -33,14 +33,14 @@ def test_several_k_at_once(clusters, random):
 
 
 def test_accuracy_against_scikit_learn(digits, random):
-    """Odd k and two classes: no ties to break differently. Leave one out by asking for one more."""
+    """Odd k and two classes avoid ties. Each row is classified by all others."""
     placed = digits[0][:400, 18:20] + random.normal(0, 0.5, (400, 2))
     labels = digits[1][:400] % 2
     for k in (1, 5, 11):
         hits = 0
         for i in range(400):
-            extra_columns = np.arange(400) != i
-            classifier = KNeighborsClassifier(k).fit(placed[extra_columns], labels[extra_columns])
+            rest = np.arange(400) != i
+            classifier = KNeighborsClassifier(k).fit(placed[rest], labels[rest])
             hits += classifier.predict(placed[i : i + 1])[0] == labels[i]
         assert quality.knn_accuracy(placed, labels, k) == pytest.approx(hits / 400)
 
@@ -50,13 +50,13 @@ def test_ties_go_to_the_nearer_class():
     assert quality.knn_accuracy(placed, ["a", "a", "b"], 2) == pytest.approx(2 / 3)
 
 
-def test_labels_of_any_kind(random):
+def test_string_labels(random):
     placed = np.concatenate([random.normal(0, 1, (50, 2)), random.normal(100, 1, (50, 2))])
     labels = np.array(["cat"] * 50 + ["dog"] * 50)
     assert quality.knn_accuracy(placed, labels, [1, 10]).tolist() == [1.0, 1.0]
 
 
-def test_kl_against_the_twin(cluster_affinities, random):
+def test_kl_divergence_against_the_reference(cluster_affinities, random):
     positions = random.normal(0, 5, (600, 2))
     expected = reference.kl_divergence(reference.dense(cluster_affinities), positions.astype(np.float32))
     assert quality.kl_divergence(cluster_affinities, positions) == pytest.approx(expected, rel=1e-5)
@@ -82,12 +82,12 @@ def test_kl_against_the_twin(cluster_affinities, random):
         (lambda: quality.knn_accuracy(np.ones((5, 2)), [1, 2], 1), "labels must be one for each of the 5"),
     ],
 )
-def test_bad_arguments(call, words):
+def test_invalid_arguments_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
 
 
-def test_sparse_rows_are_refused_with_a_remedy():
+def test_sparse_input_is_refused_with_a_remedy():
     with pytest.raises(ValueError, match=r"X must be dense.*X\.toarray"):
         quality.neighborhood_precision(sparse.csr_array(np.eye(5)), np.zeros((5, 2)), 2)
 
@@ -106,7 +106,7 @@ def test_triplets_against_the_definition(random):
     assert measured == pytest.approx(np.mean(agreeing), abs=0.005)
 
 
-def test_triplets_of_maps_that_keep_turn_or_lose_all_distances(random):
+def test_triplets_of_rotated_random_and_collapsed_maps(random):
     points = random.normal(size=(500, 2))
     assert quality.triplet_accuracy(points, points[:, ::-1] * -3) == 1.0
     assert quality.triplet_accuracy(points, random.normal(size=(500, 2))) == pytest.approx(0.5, abs=0.05)
@@ -114,7 +114,7 @@ def test_triplets_of_maps_that_keep_turn_or_lose_all_distances(random):
     assert np.isnan(quality.triplet_accuracy(np.zeros((500, 2)), points))
 
 
-def test_triplets_of_one_seed_are_the_same(random):
+def test_triplets_depend_on_the_seed_only(random):
     values, placed = random.normal(size=(200, 3)), random.normal(size=(200, 2))
     first, again, other = (quality.triplet_accuracy(values, placed, random_state=seed) for seed in (0, 0, 1))
     assert first == again != other
@@ -131,7 +131,7 @@ def test_center_correlation_against_the_definition(random):
     assert quality.center_correlation(values, placed, names) == pytest.approx(expected)
 
 
-def test_far_measures_say_what_is_wrong(random):
+def test_global_measures_refuse_invalid_arguments(random):
     values, placed = random.normal(size=(20, 3)), random.normal(size=(20, 2))
     with pytest.raises(ValueError, match="at least 3 classes, got 2"):
         quality.center_correlation(values, placed, np.arange(20) % 2)

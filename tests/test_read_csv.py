@@ -1,4 +1,4 @@
-"""Text files: quotes that would make rows disappear, line ends, headers of numbers."""
+"""Text files: stray quotes, line ends, numeric headers."""
 
 import gzip
 
@@ -16,7 +16,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import ReadOptions
 
 
-def text(tmp_path, content, name="table.csv"):
+def write_text(tmp_path, content, name="table.csv"):
     path = tmp_path / name
     path.write_bytes(content.encode())
     return path
@@ -28,50 +28,50 @@ def rows(number, name="a name"):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
-def test_an_unclosed_quote_is_named_with_its_line(end, name, tmp_path):
+def test_an_unclosed_quote_is_reported_with_its_line(end, name, tmp_path):
     lines = ["a,b,name", *rows(10_000)]
     lines[51] = '50,25.0,"a name'
-    path = text(tmp_path, end.join(lines) + end, name)
+    path = write_text(tmp_path, end.join(lines) + end, name)
     if name.endswith(".gz"):
         path.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(FileError, match=rf"{name}: line 52: a quote is opened and never closed"):
         read_points(path)
 
 
-def test_an_unclosed_quote_blocks_later(tmp_path, monkeypatch):
+def test_an_unclosed_quote_in_a_later_block(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.files.csv_quotes.BLOCK_BYTES", 100)
     lines = ["a,b,name", *rows(300, '"several\nlines, ""quoted"""')]
-    check_quotes(text(tmp_path, "\n".join(lines)), ",")
+    check_quotes(write_text(tmp_path, "\n".join(lines)), ",")
     lines[200] = '9,9,"x'
     with pytest.raises(FileError, match=r"line 400: a quote"):
-        check_quotes(text(tmp_path, "\n".join([*lines[:201], *rows(90)])), ",")
+        check_quotes(write_text(tmp_path, "\n".join([*lines[:201], *rows(90)])), ",")
 
 
 def ends_in_quotes(content):
-    """As Arrow reads, letter by letter."""
-    state, place = "begin", 0
-    while place < len(content):
-        letter = content[place]
+    """Return whether the content ends inside quotes, parsed as Arrow does, character by character."""
+    state, position = "begin", 0
+    while position < len(content):
+        letter = content[position]
         if state == "quoted":
-            if letter == '"' and content[place + 1 : place + 2] == '"':
-                place += 1
+            if letter == '"' and content[position + 1 : position + 2] == '"':
+                position += 1
             elif letter == '"':
                 state = "plain"
         elif letter in ",\r\n":
             state = "begin"
         elif state == "begin":
             state = "quoted" if letter == '"' else "plain"
-        place += 1
+        position += 1
     return state == "quoted"
 
 
-def test_quotes_are_followed_as_arrow_does(tmp_path, monkeypatch):
+def test_quotes_are_parsed_like_arrow(tmp_path, monkeypatch):
     random, found = np.random.default_rng(0), 0
     for _ in range(2000):
         content = "".join(random.choice(list('a",\n\r'), int(random.integers(14))))
         monkeypatch.setattr("pixelsne.files.csv_quotes.BLOCK_BYTES", int(random.choice([3, 5, 1000])))
         try:
-            check_quotes(text(tmp_path, content), ",")
+            check_quotes(write_text(tmp_path, content), ",")
         except FileError:
             found += 1
             assert ends_in_quotes(content), content
@@ -80,39 +80,39 @@ def test_quotes_are_followed_as_arrow_does(tmp_path, monkeypatch):
     assert 500 < found < 1500
 
 
-def test_two_stray_quotes_do_not_swallow_the_rows_between_them(tmp_path):
+def test_rows_between_two_stray_quotes_are_not_lost(tmp_path):
     lines = ["a,b,name", *rows(1000)]
     lines[51] = '50,25.0,"a name'
     lines[700] = '699,349.5,a name"'
     with pytest.raises(FileError, match=r"column 'name', row 51: a quoted text holds 648 lines that look like rows"):
-        read_points(text(tmp_path, "\n".join(lines)))
+        read_points(write_text(tmp_path, "\n".join(lines)))
 
 
-def test_texts_of_several_lines_are_no_rows(tmp_path):
-    prose = '"hello, world, and all\n1, 2, a list\nof things, in lines, told\nend"'
-    source = read_points(text(tmp_path, "\n".join(["a,b,name", *rows(20, prose)])))
+def test_quoted_texts_may_have_several_lines(tmp_path):
+    long_text = '"hello, world, and all\n1, 2, a list\nof things, in lines, told\nend"'
+    source = read_points(write_text(tmp_path, "\n".join(["a,b,name", *rows(20, long_text)])))
     assert len(source) == 20
-    assert source.extra_columns.column("name")[3].as_py() == prose.strip('"')
+    assert source.extra_columns.column("name")[3].as_py() == long_text.strip('"')
 
 
 def test_quotes_inside_of_a_value_are_plain_characters(tmp_path):
-    source = read_points(text(tmp_path, '\ufeff"a",b,name\n1,2,5" pipe\n3,4,"6"" pipe"\n5,6,7" pipe\n'))
+    source = read_points(write_text(tmp_path, '\ufeff"a",b,name\n1,2,5" pipe\n3,4,"6"" pipe"\n5,6,7" pipe\n'))
     assert source.extra_columns.column("name").to_pylist() == ['5" pipe', '6" pipe', '7" pipe']
     assert source.columns == ("a", "b")
 
 
-def test_lines_that_end_with_a_carriage_return(tmp_path):
-    source = read_points(text(tmp_path, "a,b\r1,2\r3,4\r5,6\r"))
+def test_lines_may_end_with_a_carriage_return(tmp_path):
+    source = read_points(write_text(tmp_path, "a,b\r1,2\r3,4\r5,6\r"))
     np.testing.assert_array_equal(source.values, [[1, 2], [3, 4], [5, 6]])
     assert source.columns == ("a", "b")
     random = np.random.default_rng(0).normal(size=(40, 3))
-    path = text(tmp_path, "\r".join(",".join(map(str, row)) for row in random))
+    path = write_text(tmp_path, "\r".join(",".join(map(str, row)) for row in random))
     run("embed", path, "-o", tmp_path / "map.npy", *QUICK)
 
 
-def test_a_field_too_long_for_a_header_is_an_error_with_the_file(tmp_path):
+def test_a_too_long_header_field_is_an_error_that_names_the_file(tmp_path):
     with pytest.raises(FileError, match=r"table\.csv: is not a table"):
-        read_points(text(tmp_path, "a" * 200_000 + ",b\n1,2\n"))
+        read_points(write_text(tmp_path, "a" * 200_000 + ",b\n1,2\n"))
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_a_field_too_long_for_a_header_is_an_error_with_the_file(tmp_path):
         "name,1,2,3,4",
     ],
 )
-def test_a_header_that_counts(first, tmp_path):
-    path = text(tmp_path, f"{first}\nFrance,1.5,2,3,4\nSpain,5,6,8,7")
+def test_a_numeric_header_is_recognized(first, tmp_path):
+    path = write_text(tmp_path, f"{first}\nFrance,1.5,2,3,4\nSpain,5,6,8,7")
     source = read_points(path)
     assert source.values.tolist() == [[1.5, 2, 3, 4], [5, 6, 8, 7]]
     assert source.columns == tuple(first.split(",")[1:])
@@ -137,30 +137,30 @@ def test_a_header_that_counts(first, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        "1,2,3\n4,5,6\n7,8,9\n",  # other rows count, too
+        "1,2,3\n4,5,6\n7,8,9\n",  # the other rows count, too
         "2001,2003,2007\n2001,2002,2003\n1,9,2\n",
-        "1990,1991\n3.5,4.5\n",  # two numbers are too few to tell
+        "1990,1991\n3.5,4.5\n",  # two numbers are too few to decide
         "1,5,3\n4.5,5.5,6.5\n",
         "1.5,2.5,3.5\n4,9,2\n",
         "5,0,0,0\n3,0,0,1\n",
         "1,2,3\n",
     ],
 )
-def test_a_first_row_of_data_is_no_header(content, tmp_path):
-    source = read_points(text(tmp_path, content))
+def test_a_first_row_of_numbers_is_data(content, tmp_path):
+    source = read_points(write_text(tmp_path, content))
     assert len(source) == len(content.splitlines())
 
 
-def test_names_with_commands_for_a_terminal_are_told_as_text(tmp_path):
+def test_control_characters_in_names_are_escaped(tmp_path):
     with pytest.raises(FileError, match=r"its columns are \\x1b\[31mred\\x0c \(string\)") as caught:
-        read_points(text(tmp_path, "\x1b[31mred\x0c\nword\n"))
+        read_points(write_text(tmp_path, "\x1b[31mred\x0c\nword\n"))
     assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_wide_tables_look_each_column_up_once(kind, tmp_path, monkeypatch):
-    """Looking a name up in a list of names took minutes for 20,000 columns."""
-    names = [f"g{place}" for place in range(3000)]
+def test_wide_tables_search_each_column_once(kind, tmp_path, monkeypatch):
+    """Searching a name in a list of names took minutes for 20,000 columns."""
+    names = [f"g{position}" for position in range(3000)]
     table = pa.table(dict(zip(names, np.random.default_rng(0).normal(size=(3000, 4)), strict=True)))
     path = tmp_path / f"wide.{kind}"
     pa.csv.write_csv(table, path) if kind == "csv" else pq.write_table(table, path)
@@ -177,6 +177,6 @@ def test_wide_tables_look_each_column_up_once(kind, tmp_path, monkeypatch):
         __hash__ = str.__hash__
 
     choose = columns.choose_columns
-    monkeypatch.setattr(columns, "choose_columns", lambda *given: [Counted(name) for name in choose(*given)])
+    monkeypatch.setattr(columns, "choose_columns", lambda *arguments: [Counted(name) for name in choose(*arguments)])
     assert read_points(path).values.shape == (4, 3000)
     assert compared < 20 * 3000

@@ -1,4 +1,4 @@
-"""Files with points in them: read as they are, or refused in one line."""
+"""Files of points: read correctly, or refused with one line."""
 
 import gzip
 import io
@@ -55,7 +55,7 @@ def write_any(table, path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "parquet", "feather"])
-def test_tables(kind, table, tmp_path):
+def test_tables_are_read(kind, table, tmp_path):
     source = read_points(write(table, tmp_path / f"table.{kind}"))
     np.testing.assert_array_equal(source.values, VALUES)
     assert source.columns == tuple(NAMES)
@@ -64,7 +64,7 @@ def test_tables(kind, table, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
-def test_columns_can_be_chosen(kind, table, tmp_path):
+def test_columns_can_be_selected(kind, table, tmp_path):
     path = write(table, tmp_path / f"table.{kind}")
     source = read_points(path, ReadOptions(columns=("blue", "red")))
     np.testing.assert_array_equal(source.values, VALUES[:, [2, 0]])
@@ -79,7 +79,7 @@ def test_columns_can_be_chosen(kind, table, tmp_path):
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.float32(), 3), pa.list_(pa.float64()), pa.large_list(pa.float32())])
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
-def test_a_column_of_vectors_is_what_is_embedded(kind, suffix, tmp_path):
+def test_a_column_of_vectors_is_embedded(kind, suffix, tmp_path):
     vectors = pa.array(VALUES.tolist(), type=kind)
     path = write(pa.table({"id": [1, 2, 3, 4], "embedding": vectors}), tmp_path / f"table.{suffix}")
     source = read_points(path)
@@ -88,7 +88,7 @@ def test_a_column_of_vectors_is_what_is_embedded(kind, suffix, tmp_path):
     assert source.extra_columns.column_names == ["id"]
 
 
-def test_vectors_of_different_lengths(tmp_path):
+def test_vectors_of_different_lengths_are_refused(tmp_path):
     path = write(pa.table({"embedding": [[1.0, 2.0], [3.0, 4.0], [5.0]]}), tmp_path / "table.parquet")
     with pytest.raises(FileError, match="column 'embedding', row 3: 1 numbers where other rows have 2"):
         read_points(path)
@@ -96,51 +96,51 @@ def test_vectors_of_different_lengths(tmp_path):
 
 @pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
-def test_missing_numbers_are_named(bad, suffix, tmp_path):
+def test_missing_numbers_are_reported_with_their_row(bad, suffix, tmp_path):
     path = write(pa.table({"red": [1.0, 2.0, bad], "blue": [1.0, 2.0, 3.0]}), tmp_path / f"table.{suffix}")
     with pytest.raises(FileError, match="column 'red', row 3"):
         read_points(path)
 
 
-def test_small_numbers_stay_small(tmp_path):
+def test_small_types_are_read_as_float32(tmp_path):
     path = write(
         pa.table({"a": pa.array([1, 2], pa.int8()), "b": pa.array([1, 2], pa.float32())}), tmp_path / "t.parquet"
     )
     assert read_points(path).values.dtype == np.float32
 
 
-def text(tmp_path, content, name="table.csv"):
+def write_text(tmp_path, content, name="table.csv"):
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
     return path
 
 
-def test_csv_without_a_header(tmp_path):
-    path = text(tmp_path, "1,2\n3,4\n5,6\n")
+def test_csv_files_without_a_header(tmp_path):
+    path = write_text(tmp_path, "1,2\n3,4\n5,6\n")
     np.testing.assert_array_equal(read_points(path).values, [[1, 2], [3, 4], [5, 6]])
     np.testing.assert_array_equal(read_points(path, ReadOptions(header=True)).values, [[3, 4], [5, 6]])
 
 
-def test_csv_with_other_separators(tmp_path):
-    np.testing.assert_array_equal(read_points(text(tmp_path, "a;b\n1;2\n3;4\n")).values, [[1, 2], [3, 4]])
+def test_csv_files_with_other_separators(tmp_path):
+    np.testing.assert_array_equal(read_points(write_text(tmp_path, "a;b\n1;2\n3;4\n")).values, [[1, 2], [3, 4]])
 
 
-def test_whole_numbers_may_be_followed_by_others(tmp_path):
-    """Kinds are found from the first megabytes."""
+def test_integers_may_be_followed_by_fractions(tmp_path):
+    """Types are inferred from the first megabytes."""
     lines = ["a,b", *["1,2"] * 1_500_000, "1.5,2.5"]
-    assert read_points(text(tmp_path, "\n".join(lines))).values[-1].tolist() == [1.5, 2.5]
+    assert read_points(write_text(tmp_path, "\n".join(lines))).values[-1].tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("rows_before", [2, 1_500_000])
-def test_text_among_numbers_is_named(rows_before, tmp_path):
+def test_text_among_numbers_is_reported_with_its_row(rows_before, tmp_path):
     lines = ["a,b", *["1,2"] * rows_before, "1,oops", "3,4"]
     with pytest.raises(FileError, match=rf"table.csv: column ('b'|2), row {rows_before + 1}: 'oops' is not a number"):
-        read_points(text(tmp_path, "\n".join(lines)))
+        read_points(write_text(tmp_path, "\n".join(lines)))
 
 
-def test_a_gap_is_named(tmp_path):
+def test_an_empty_field_is_reported_with_its_row(tmp_path):
     with pytest.raises(FileError, match="column 'b', row 2: no value"):
-        read_points(text(tmp_path, "a,b\n1,2\n3,\n5,6\n"))
+        read_points(write_text(tmp_path, "a,b\n1,2\n3,\n5,6\n"))
 
 
 @pytest.mark.parametrize(
@@ -152,12 +152,12 @@ def test_a_gap_is_named(tmp_path):
         ("name,city\nx,y\nz,w\n", "no numeric column"),
     ],
 )
-def test_bad_csv(content, message, tmp_path):
+def test_invalid_csv_files_are_refused(content, message, tmp_path):
     with pytest.raises(FileError, match=message):
-        read_points(text(tmp_path, content))
+        read_points(write_text(tmp_path, content))
 
 
-def test_arrays(tmp_path):
+def test_npy_and_npz_files_are_read(tmp_path):
     np.save(tmp_path / "values.npy", VALUES)
     source = read_points(tmp_path / "values.npy")
     assert isinstance(source.values, np.memmap)
@@ -180,7 +180,7 @@ def test_arrays(tmp_path):
         ({"X": np.array([[1, None], [2, 3]], dtype=object)}, "damaged, or holds objects"),
     ],
 )
-def test_bad_npz(arrays, message, tmp_path):
+def test_invalid_npz_files_are_refused(arrays, message, tmp_path):
     np.savez(tmp_path / "values.npz", allow_pickle=True, **arrays)
     with pytest.raises(FileError, match=message):
         read_points(tmp_path / "values.npz")
@@ -205,7 +205,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["csv.gz", "parquet", "feather", "npy", "npz"])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-def test_truncated_files(kind, share, table, tmp_path):
+def test_truncated_files_are_refused(kind, share, table, tmp_path):
     path = tmp_path / f"whole.{kind}"
     write_any(table, path)
     cut = tmp_path / f"cut.{kind}"
@@ -215,7 +215,7 @@ def test_truncated_files(kind, share, table, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "npy", "npz"])
-def test_noise(kind, tmp_path):
+def test_random_bytes_are_refused(kind, tmp_path):
     (tmp_path / f"noise.{kind}").write_bytes(np.random.default_rng(0).bytes(5000))
     with pytest.raises(FileError, match=r"noise\."):
         read_points(tmp_path / f"noise.{kind}")
@@ -223,32 +223,32 @@ def test_noise(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "feather", "npy", "npz"])
 def test_damage_anywhere_is_refused_or_harmless(kind, table, tmp_path):
-    """Bytes changed, left out and put in: either there are points, or one line says why not."""
+    """With bytes changed, removed or inserted, a file gives points or an error of one line."""
     path, rng = tmp_path / f"whole.{kind}", np.random.default_rng(0)
     write_any(table, path)
-    whole = path.read_bytes()
+    valid = path.read_bytes()
     for _ in range(150):
-        content = bytearray(whole)
-        place = int(rng.integers(len(content)))
+        content = bytearray(valid)
+        position = int(rng.integers(len(content)))
         match rng.integers(3):
             case 0:
-                content[place] = int(rng.integers(256))
+                content[position] = int(rng.integers(256))
             case 1:
-                del content[place:]
+                del content[position:]
             case _:
-                content[place:place] = rng.bytes(int(rng.integers(1, 9)))
+                content[position:position] = rng.bytes(int(rng.integers(1, 9)))
         damaged = tmp_path / f"damaged.{kind}"
         damaged.write_bytes(content)
         try:
             source = read_points(damaged)
-        except FileError as refusal:
-            assert str(refusal).startswith(f"{damaged}: ")
-            assert len(str(refusal).splitlines()) == 1
+        except FileError as error:
+            assert str(error).startswith(f"{damaged}: ")
+            assert len(str(error).splitlines()) == 1
         else:
             assert np.isfinite(source.values).all()
 
 
-def test_other_kinds_are_refused_and_missing_files_are_missing(tmp_path):
+def test_unknown_formats_and_missing_files_are_refused(tmp_path):
     with pytest.raises(FileError, match=r"unknown kind; known are .csv"):
         read_points(tmp_path / "table.xlsx")
     with pytest.raises(FileError, match="is a folder"):
@@ -269,46 +269,46 @@ def test_row_numbers_are_not_embedded(tmp_path):
         assert source.extra_columns.column(0).to_pylist() == [9, 7, 5, 3]
 
 
-def test_whole_numbers_that_travel_along_stay_whole(tmp_path):
-    path = text(tmp_path, "id,a,b,digit\n9007199254740993,1,2,7\n9007199254740995,3,4,8\n")
+def test_integers_in_extra_columns_stay_integers(tmp_path):
+    path = write_text(tmp_path, "id,a,b,digit\n9007199254740993,1,2,7\n9007199254740995,3,4,8\n")
     source = read_points(path, ReadOptions(columns=("a", "b"), label="digit"))
     assert source.extra_columns.column("id").to_pylist() == [9007199254740993, 9007199254740995]
     assert source.extra_columns.column("digit").to_pylist() == [7, 8]
 
 
-def test_what_travels_along_may_be_anything(tmp_path):
-    """A column that looks like numbers for megabytes and holds a word at last."""
+def test_extra_columns_may_mix_numbers_and_text(tmp_path):
+    """A column that looks numeric for megabytes may end with a word."""
     lines = ["id,a", *[f"{row},{row / 2}" for row in range(500_000)], "none,1"]
-    source = read_points(text(tmp_path, "\n".join(lines)), ReadOptions(columns=("a",)))
+    source = read_points(write_text(tmp_path, "\n".join(lines)), ReadOptions(columns=("a",)))
     assert source.extra_columns.column("id")[-1].as_py() == "none"
     assert source.extra_columns.column("id")[5].as_py() == "5"
 
 
-def test_a_first_line_with_a_number_is_no_header(tmp_path):
-    source = read_points(text(tmp_path, '1.5,cat,"a, b"\n2.5,dog,c\n'))
+def test_a_first_line_with_a_number_is_data(tmp_path):
+    source = read_points(write_text(tmp_path, '1.5,cat,"a, b"\n2.5,dog,c\n'))
     assert source.values.tolist() == [[1.5], [2.5]]
     assert source.columns == ("column 0",)
     assert source.extra_columns.column("column 2").to_pylist() == ["a, b", "c"]
 
 
 @pytest.mark.parametrize("columns", [("red", "red"), ()])
-def test_columns_are_named_once(columns, table, tmp_path):
+def test_columns_must_be_named_once(columns, table, tmp_path):
     with pytest.raises(FileError, match="--columns must name columns, each once"):
         read_points(write(table, tmp_path / "table.parquet"), ReadOptions(columns=columns))
 
 
-def test_a_label_is_not_embedded(table, tmp_path):
+def test_a_label_cannot_be_embedded(table, tmp_path):
     with pytest.raises(FileError, match="column 'red' is the label"):
         read_points(write(table, tmp_path / "table.parquet"), ReadOptions(columns=("red",), label="red"))
 
 
-def test_tensors_are_vectors(tmp_path):
+def test_tensor_columns_are_embedded(tmp_path):
     tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(VALUES.reshape(4, 3))
     path = write(pa.table({"embedding": tensors, "id": [1, 2, 3, 4]}), tmp_path / "table.parquet")
     np.testing.assert_array_equal(read_points(path).values, VALUES)
 
 
-def test_decimals_and_truths_are_numbers(tmp_path):
+def test_decimals_and_booleans_are_numbers(tmp_path):
     columns = {"price": pa.array([1.5, 2.5]).cast(pa.decimal128(5, 2)), "yes": [True, False]}
     path = write(pa.table(columns), tmp_path / "table.parquet")
     assert read_points(path).values.tolist() == [[1.5], [2.5]]
@@ -317,7 +317,7 @@ def test_decimals_and_truths_are_numbers(tmp_path):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("kind", ["npy", "npz"])
-def test_numbers_that_are_none_are_named_in_arrays_too(bad, kind, tmp_path):
+def test_nan_and_infinity_in_arrays_are_reported_with_their_row(bad, kind, tmp_path):
     values = np.zeros((100_000, 3), dtype=np.float32)
     values[70_000, 2] = bad
     np.save(tmp_path / "v.npy", values) if kind == "npy" else np.savez(tmp_path / "v.npz", X=values)
@@ -325,7 +325,7 @@ def test_numbers_that_are_none_are_named_in_arrays_too(bad, kind, tmp_path):
         read_points(tmp_path / f"v.{kind}")
 
 
-def test_sparse_numbers_that_are_none_are_named(tmp_path):
+def test_nan_in_sparse_matrices_is_reported_with_its_row(tmp_path):
     matrix = sparse.csr_matrix(np.eye(5))
     matrix.data[3] = np.nan
     sparse.save_npz(tmp_path / "v.npz", matrix)
@@ -333,7 +333,7 @@ def test_sparse_numbers_that_are_none_are_named(tmp_path):
         read_points(tmp_path / "v.npz")
 
 
-def test_a_header_that_claims_more_than_is_there(tmp_path):
+def test_a_header_with_too_large_a_shape_is_refused(tmp_path):
     content = io.BytesIO()
     np.lib.format.write_array_header_1_0(content, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)})
     (tmp_path / "v.npy").write_bytes(content.getvalue() + bytes(800))
@@ -344,14 +344,14 @@ def test_a_header_that_claims_more_than_is_there(tmp_path):
             read_points(tmp_path / name)
 
 
-def test_a_table_that_claims_more_rows_than_fit(tmp_path, monkeypatch):
+def test_a_table_beyond_the_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.memory.available", lambda: 1e6)
     path = write(pa.table({"a": np.zeros(200_000), "b": np.zeros(200_000)}), tmp_path / "table.parquet")
     with pytest.raises(FileError, match=r"200,000 rows of 2 numbers take another 0\.0 GB, 0\.0 GB are available"):
         read_points(path)
 
 
-def test_texts_that_outgrow_the_machine(tmp_path, monkeypatch):
+def test_texts_beyond_the_memory_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.files.columns.available", lambda: 1e6)
     path = write(pa.table({"a": np.zeros(5000), "b": ["long " * 100] * 5000}), tmp_path / "table.parquet")
     with pytest.raises(FileError, match="holds more than"):
@@ -365,7 +365,7 @@ def test_h5ad_needs_its_library(tmp_path, monkeypatch):
         read_points(tmp_path / "cells.h5ad")
 
 
-def test_an_h5ad_without_a_matrix(tmp_path):
+def test_an_h5ad_without_x_needs_a_representation(tmp_path):
     anndata.AnnData(obs=pd.DataFrame(index=list("abc")), obsm={"X_pca": np.eye(3)}).write_h5ad(tmp_path / "c.h5ad")
     with pytest.raises(FileError, match=r"has no X; choose one of X_pca with --rep|must hold a matrix"):
         read_points(tmp_path / "c.h5ad")
@@ -374,7 +374,7 @@ def test_an_h5ad_without_a_matrix(tmp_path):
         read_points(tmp_path / "c.h5ad", ReadOptions(representation="X_pca", label="type"))
 
 
-def test_an_h5ad_that_unpacks_to_too_much(tmp_path, monkeypatch):
+def test_an_h5ad_beyond_the_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.files.hdf5_process.available", lambda: 1e5)
     anndata.AnnData(np.zeros((1000, 100), dtype=np.float32)).write_h5ad(tmp_path / "c.h5ad", compression="gzip")
     with pytest.raises(FileError, match=r"unpacks to 0\.0 GB, 0\.0 GB are available"):

@@ -1,4 +1,4 @@
-"""docs/scaling.md says what its benchmarks measured."""
+"""docs/scaling.md contains the measured figures."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def model(monkeypatch):
     if not (ROOT / "benchmarks" / "results").exists():
         pytest.skip("no benchmarks here: this is not a clone")
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import cluster_model  # noqa: PLC0415 - found only now
+    import cluster_model  # noqa: PLC0415 - on the path only now
 
     return cluster_model
 
@@ -22,7 +22,7 @@ def test_the_page_has_the_tables_of_the_model(model):
     assert model.page_with(page, model.measure_constants()) == page
 
 
-def test_more_workers_do_less_each(model):
+def test_more_workers_have_fewer_points_each(model):
     constants = model.measure_constants()
     few, many = (model.iteration(10**8, workers, 8, model.LINK, constants) for workers in (16, 256))
     assert few["points"] == pytest.approx(16 * many["points"])

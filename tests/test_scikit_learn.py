@@ -1,4 +1,4 @@
-"""What scikit-learn asks of its citizens."""
+"""The conventions of scikit-learn."""
 
 import pickle
 
@@ -22,7 +22,7 @@ from pixelsne.choices import GIVEN_METRICS, METRICS
 
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
 @parametrize_with_checks([PixelSNE()])
-def test_scikit_learns_own_checks(estimator, check):
+def test_estimator_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -35,14 +35,14 @@ def quick(**changes):
     return PixelSNE(**({"perplexity": 10, "max_iter": 60, "random_state": 0} | changes))
 
 
-def test_the_defaults_skip_no_check():
+def test_the_tags_skip_no_check():
     tags = PixelSNE().__sklearn_tags__()
     assert not tags.non_deterministic
     assert not tags.no_validation
     assert tags.input_tags.sparse
 
 
-def test_in_a_pipeline(small):
+def test_pixelsne_in_a_pipeline(small):
     pipeline = make_pipeline(StandardScaler(), quick())
     placed = pipeline.fit_transform(small)
     np.testing.assert_array_equal(pipeline.transform(small[:5]), placed[:5])
@@ -55,7 +55,7 @@ def test_a_clone_draws_the_same_map(small):
 
 
 @pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_output_as_frames(output, frame, small):
+def test_set_output_returns_frames(output, frame, small):
     model = quick().set_output(transform=output)
     for placed in (model.fit_transform(small), model.transform(small[:3])):
         assert isinstance(placed, frame)
@@ -73,7 +73,7 @@ def frames_of(values):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_frames_go_in_with_their_names(kind, small):
+def test_frames_are_fitted_with_their_names(kind, small):
     frame = frames_of(small)[kind]
     model = quick().fit(frame)
     np.testing.assert_array_equal(model.embedding_, quick().fit(small).embedding_)
@@ -109,13 +109,13 @@ def test_frames_with_sparse_columns(kind, small):
     np.testing.assert_array_equal(model.transform(dense[:4]), model.embedding_[:4])
 
 
-def test_sparse_columns_of_very_wide_frames_are_not_filled_in(small, monkeypatch):
+def test_sparse_columns_of_frames_are_not_made_dense(small, monkeypatch):
     frame = SPARSE_FRAMES["all sparse"](frames_of(small)["pandas"])
-    monkeypatch.setattr(type(frame.sparse), "to_dense", lambda _: pytest.fail("filled in"))
+    monkeypatch.setattr(type(frame.sparse), "to_dense", lambda _: pytest.fail("was made dense"))
     assert quick(metric="manhattan").fit(frame).embedding_.shape == (200, 2)
 
 
-def test_sparse_columns_that_a_metric_does_not_take(small):
+def test_sparse_columns_are_refused_by_metrics_for_dense_rows(small):
     frame = SPARSE_FRAMES["all sparse"](frames_of(small)["pandas"])
     with pytest.raises(ValueError, match=r"takes no sparse X.*X.sparse.to_dense\(\)"):
         quick(metric="chebyshev").fit(frame)
@@ -128,7 +128,7 @@ def test_sparse_columns_that_hold_no_numbers_are_named(small):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "sparse", "pyarrow"])
-def test_columns_of_one_name(kind, small):
+def test_columns_with_equal_names(kind, small):
     names = ["a", "b"] * 32
     frame = pd.DataFrame(small, columns=names)
     if kind == "pyarrow":
@@ -141,24 +141,24 @@ def test_columns_of_one_name(kind, small):
     assert list(model.feature_names_in_[:2]) == ["a (column 0)", "b (column 1)"]
 
 
-def test_columns_of_one_name_that_hold_no_numbers_are_told_apart(small):
+def test_columns_with_equal_names_without_numbers_are_numbered(small):
     frame = pd.DataFrame(small[:, :3], columns=["a", "a", "b"]).astype(object)
     frame.isetitem(1, pd.Series(["Oslo"] * 200, dtype="string"))
     with pytest.raises(ValueError, match=r"leave out the columns a \(column 1\) "):
         quick().fit(frame)
 
 
-def test_as_html(small):
+def test_a_model_has_an_html_representation(small):
     assert "PixelSNE" in quick().fit(small)._repr_html_()
 
 
 def test_a_pickled_model_transforms(small):
     model = quick().fit(small[:150])
-    copy = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own data
     np.testing.assert_array_equal(copy.transform(small[150:]), model.transform(small[150:]))
 
 
-def test_a_fit_that_fails_leaves_no_map(small):
+def test_a_failed_fit_leaves_the_model_unfitted(small):
     model = quick().fit(small)
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((20, 3), np.nan))
@@ -168,30 +168,30 @@ def test_a_fit_that_fails_leaves_no_map(small):
         model.get_feature_names_out()
 
 
-def test_a_map_to_start_from_survives_cloning(small):
+def test_a_clone_keeps_the_initial_model(small):
     start = quick().fit(small)
     model = clone(quick(init=start))
     assert model.init is start
     assert model.fit(small).embedding_.shape == (200, 2)
 
 
-@pytest.mark.parametrize("nothing", [[], [[]], np.empty((0, 3))])
-def test_nothing_is_refused(nothing):
+@pytest.mark.parametrize("empty", [[], [[]], np.empty((0, 3))])
+def test_empty_input_is_refused(empty):
     with pytest.raises(ValueError, match=r"array|sample|minimum"):
-        quick().fit(nothing)
+        quick().fit(empty)
 
 
-def test_lazy_frames_are_named(small):
+def test_lazy_frames_are_refused_with_a_remedy(small):
     with pytest.raises(ValueError, match=r"X is a lazy frame; give X.collect\(\)"):
         quick().fit(pl.DataFrame(small).lazy())
 
 
 @pytest.mark.filterwarnings("ignore:Data was converted to boolean")
 class TestTags:
-    """What they promise is done, what they deny is refused."""
+    """Input that the tags allow is fitted, and input that they exclude is refused."""
 
-    def fitting(self, metric, small):
-        """Input that suits the metric."""
+    def valid_input(self, metric, small):
+        """Return input that suits the metric."""
         values = small[:, 20:22] / 10 if metric == "haversine" else small + 0.5
         return pairwise_distances(values) if metric in GIVEN_METRICS else values
 
@@ -210,49 +210,49 @@ class TestTags:
         return quick(metric=metric).__sklearn_tags__().input_tags
 
     def test_two_dimensions(self, metric, small):
-        values = self.fitting(metric, small)
+        values = self.valid_input(metric, small)
         tags = self.tags(metric)
         assert tags.two_d_array == self.is_fitted(metric, values)
         assert tags.one_d_array == self.is_fitted(metric, values[0])
         assert tags.three_d_array == self.is_fitted(metric, values[:, :, None])
 
     def test_sparse(self, metric, small):
-        values = sparse.csr_array(self.fitting(metric, small))
+        values = sparse.csr_array(self.valid_input(metric, small))
         assert self.tags(metric).sparse == self.is_fitted(metric, values)
 
     def test_positive_only(self, metric, small):
-        values = self.fitting(metric, small)
+        values = self.valid_input(metric, small)
         assert self.tags(metric).positive_only != self.is_fitted(metric, -values)
 
     def test_pairwise(self, metric, small):
-        """Whether a row has a number for each other row."""
-        tall = self.fitting("haversine" if metric == "haversine" else "euclidean", small)
+        """The tag pairwise means that a row has a number for every other row."""
+        tall = self.valid_input("haversine" if metric == "haversine" else "euclidean", small)
         assert self.tags(metric).pairwise != self.is_fitted(metric, tall)
 
     def test_missing_values(self, metric, small):
-        values = self.fitting(metric, small).copy()
+        values = self.valid_input(metric, small).copy()
         values[3, 1] = np.nan
         assert self.tags(metric).allow_nan == self.is_fitted(metric, values)
 
-    def test_words(self, metric, small):
-        words = np.full(self.fitting(metric, small).shape, "Oslo")
+    def test_strings_and_categories(self, metric, small):
+        words = np.full(self.valid_input(metric, small).shape, "Oslo")
         tags = self.tags(metric)
         assert tags.string == self.is_fitted(metric, words)
         assert tags.categorical == self.is_fitted(metric, pd.DataFrame(words).astype("category"))
         assert tags.dict == self.is_fitted(metric, {"a": [1.0, 2.0]})
 
-    def test_what_is_given_in_pairs_is_split_in_pairs(self, small):
-        """As tools of scikit-learn do it that read the tag."""
-        from sklearn.utils.metaestimators import _safe_split  # noqa: PLC0415 - its private name may go
+    def test_precomputed_distances_are_split_by_rows_and_columns(self, small):
+        """As scikit-learn's tools split it, which read the tag."""
+        from sklearn.utils.metaestimators import _safe_split  # noqa: PLC0415 - the private name may change
 
         distances = pairwise_distances(small)
-        rows, extra_columns = train_test_split(np.arange(len(small)), random_state=0)
+        rows, held_out = train_test_split(np.arange(len(small)), random_state=0)
         model = quick(metric="precomputed")
         first, _ = _safe_split(model, distances, None, rows)
-        second, _ = _safe_split(model, distances, None, extra_columns, rows)
-        assert model.fit(first).transform(second).shape == (len(extra_columns), 2)
+        second, _ = _safe_split(model, distances, None, held_out, rows)
+        assert model.fit(first).transform(second).shape == (len(held_out), 2)
 
-    def test_a_wrong_metric_is_told_by_fit_and_not_by_tags(self, small):
+    def test_an_invalid_metric_is_reported_by_fit_and_not_by_tags(self, small):
         for wrong in (7, None, "nothing"):
             model = PixelSNE(metric=wrong)
             assert model.__sklearn_tags__().input_tags.two_d_array

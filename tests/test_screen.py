@@ -28,20 +28,20 @@ def test_every_point_is_on_the_screen(positions, width, height, aspect, scale):
 
 
 @pytest.mark.parametrize("resolution", [(1024, 1024), (1024, 768), (65_536, 3)])
-def test_fill_lights_the_first_and_the_last_pixel(random, resolution):
+def test_fill_uses_the_first_and_the_last_pixel(random, resolution):
     positions = random.normal(size=(1000, 2)).astype(np.float32)
     pixels = screen_of(positions, resolution).pixels(positions)
     assert pixels.min(axis=0).tolist() == [0, 0]
     assert pixels.max(axis=0).tolist() == [resolution[0] - 1, resolution[1] - 1]
 
 
-def test_beta_belongs_to_its_axis():
+def test_each_axis_has_its_own_unit_per_pixel():
     positions = np.array([[0, 0], [10, 2]], dtype=np.float32)
     screen = screen_of(positions, (1000, 500))
     np.testing.assert_allclose(screen.unit_per_pixel, [10 / 1000, 2 / 500], rtol=2e-6)
 
 
-def test_equal_keeps_shapes_and_centers_the_map():
+def test_equal_aspect_keeps_shapes_and_centers_the_map():
     positions = np.array([[0, 0], [10, 0], [10, 2], [0, 2]], dtype=np.float32)
     screen = screen_of(positions, (1000, 500), "equal")
     assert screen.unit_per_pixel[0] == screen.unit_per_pixel[1]
@@ -57,12 +57,12 @@ def test_y_points_downward_and_the_origin_is_top_left():
     np.testing.assert_allclose(placed[1], [10, 10], atol=1e-4)
 
 
-def test_positions_outside_are_moved_to_the_border():
+def test_positions_outside_are_clamped_to_the_edge():
     screen = Screen((0.0, 0.0), (1.0, 1.0), (10, 10))
     pixels = screen.pixels(np.array([[-5, 3], [50, 3]], dtype=np.float32))
     assert pixels.tolist() == [[0, 3], [9, 3]]
 
 
-def test_a_single_spot():
+def test_coincident_points_are_at_pixel_zero():
     positions = np.full((5, 2), 7, dtype=np.float32)
     assert np.array_equal(screen_of(positions, (100, 50)).pixels(positions), np.zeros((5, 2)))

@@ -1,4 +1,4 @@
-"""Sparse matrices whose parts contradict each other are refused before any index is followed."""
+"""Sparse matrices with inconsistent arrays are refused before any index is used."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.sparse_structure import StructureError, to_csr
 
 FORMATS = ("csr", "csc", "bsr", "coo", "dia", "lil", "dok")
-FAR = 2_000_000_000
+OUT_OF_RANGE = 2_000_000_000
 
 
 def counts(kind="csr"):
@@ -27,9 +27,9 @@ def quick(**changes):
     return PixelSNE(**({"perplexity": 5, "max_iter": 20, "random_state": 0} | changes))
 
 
-def break_entry(part, place, value):
+def break_entry(part, index, value):
     def change(matrix):
-        getattr(matrix, part)[place] = value
+        getattr(matrix, part)[index] = value
 
     return change
 
@@ -42,39 +42,39 @@ def replace_part(part, make):
 
 
 BROKEN = [
-    ("csr", break_entry("indices", 7, FAR)),
+    ("csr", break_entry("indices", 7, OUT_OF_RANGE)),
     ("csr", break_entry("indices", 7, 30)),
     ("csr", break_entry("indices", 7, -1)),
-    ("csr", break_entry("indptr", 9, FAR)),
+    ("csr", break_entry("indptr", 9, OUT_OF_RANGE)),
     ("csr", break_entry("indptr", 9, 0)),
     ("csr", break_entry("indptr", 0, 3)),
-    ("csr", break_entry("indptr", -1, FAR)),
+    ("csr", break_entry("indptr", -1, OUT_OF_RANGE)),
     ("csr", replace_part("indices", lambda part: part.astype(np.float64))),
     ("csr", replace_part("indices", lambda part: part[:-5])),
     ("csr", replace_part("indptr", lambda part: part[:-5])),
     ("csr", replace_part("data", lambda part: part[:-5])),
     ("csr", replace_part("data", lambda part: part.astype(object))),
-    ("csc", break_entry("indices", 7, FAR)),
-    ("csc", break_entry("indptr", 9, FAR)),
-    ("bsr", break_entry("indices", 0, FAR)),
+    ("csc", break_entry("indices", 7, OUT_OF_RANGE)),
+    ("csc", break_entry("indptr", 9, OUT_OF_RANGE)),
+    ("bsr", break_entry("indices", 0, OUT_OF_RANGE)),
     ("bsr", break_entry("indptr", 1, -5)),
     ("bsr", replace_part("data", lambda part: part[:, :, 0])),
-    ("coo", lambda matrix: matrix.row.__setitem__(3, FAR)),
+    ("coo", lambda matrix: matrix.row.__setitem__(3, OUT_OF_RANGE)),
     ("coo", lambda matrix: matrix.col.__setitem__(3, -1)),
     ("coo", replace_part("data", lambda part: part[:-5])),
-    ("dia", break_entry("offsets", 0, FAR)),
+    ("dia", break_entry("offsets", 0, OUT_OF_RANGE)),
     ("dia", break_entry("offsets", 0, -60)),
     ("dia", replace_part("offsets", lambda part: np.repeat(part[:1], len(part)))),
     ("dia", replace_part("data", lambda part: part[:-1])),
-    ("lil", lambda matrix: matrix.rows[2].append(FAR)),
+    ("lil", lambda matrix: matrix.rows[2].append(OUT_OF_RANGE)),
     ("lil", lambda matrix: matrix.rows.__setitem__(2, [0.5] * len(matrix.data[2]))),
-    ("lil", lambda matrix: matrix.rows[2].__setitem__(0, FAR)),
-    ("dok", lambda matrix: matrix._dict.__setitem__((FAR, 0), 1.0)),
+    ("lil", lambda matrix: matrix.rows[2].__setitem__(0, OUT_OF_RANGE)),
+    ("dok", lambda matrix: matrix._dict.__setitem__((OUT_OF_RANGE, 0), 1.0)),
 ]
 
 
 @pytest.mark.parametrize(("kind", "change"), BROKEN)
-def test_a_wrong_structure_is_an_error(kind, change):
+def test_an_inconsistent_structure_is_refused(kind, change):
     matrix = counts(kind)
     if kind == "lil":
         matrix.rows[2], matrix.data[2] = [1, 4], [1.0, 2.0]
@@ -83,8 +83,8 @@ def test_a_wrong_structure_is_an_error(kind, change):
         to_csr(matrix)
 
 
-def test_the_estimator_refuses_it_before_any_use():
-    """In a process of its own: the code before crashed here."""
+def test_the_estimator_refuses_an_inconsistent_matrix():
+    """Runs in a separate process, because earlier code crashed here."""
     program = """
 import numpy as np
 from scipy import sparse
@@ -118,11 +118,11 @@ def test_every_format_gives_the_same_matrix(kind):
     np.testing.assert_array_equal(checked.toarray(), counts().toarray())
 
 
-def test_unsorted_indices_and_duplicates_are_put_in_order_without_touching_the_input():
-    given = sparse.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
-    given.has_canonical_format = True  # a lie
-    assert to_csr(given).toarray().tolist() == [[2.0, 0.0, 4.0]]
-    assert given.indices.tolist() == [2, 0, 2]
+def test_unsorted_indices_and_duplicates_are_normalized_in_a_copy():
+    matrix = sparse.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    matrix.has_canonical_format = True  # wrong
+    assert to_csr(matrix).toarray().tolist() == [[2.0, 0.0, 4.0]]
+    assert matrix.indices.tolist() == [2, 0, 2]
 
 
 def test_a_canonical_matrix_is_not_copied():
@@ -131,7 +131,7 @@ def test_a_canonical_matrix_is_not_copied():
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
-def test_indices_of_64_bits(metric):
+def test_64_bit_indices_give_the_same_map(metric):
     matrix = counts()
     wide = matrix.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
@@ -151,15 +151,15 @@ def parts_of(kind):
 @pytest.mark.parametrize(
     ("kind", "part", "value"),
     [
-        ("csr", "indices", FAR),
+        ("csr", "indices", OUT_OF_RANGE),
         ("csr", "indices", 30),
-        ("csr", "indptr", FAR),
+        ("csr", "indptr", OUT_OF_RANGE),
         ("csr", "shape", 7),
         ("coo", "row", 60),
-        ("dia", "offsets", FAR),
+        ("dia", "offsets", OUT_OF_RANGE),
     ],
 )
-def test_npz_files(kind, part, value, tmp_path):
+def test_inconsistent_npz_files_are_refused(kind, part, value, tmp_path):
     parts = parts_of(kind)
     parts[part][1 if part == "shape" else 3] = value
     np.savez(tmp_path / "counts.npz", **parts)
@@ -167,7 +167,7 @@ def test_npz_files(kind, part, value, tmp_path):
         read_points(tmp_path / "counts.npz")
 
 
-def test_npz_files_with_indices_that_are_no_integers(tmp_path):
+def test_npz_files_with_indices_that_are_not_integers(tmp_path):
     parts = parts_of("csr")
     np.savez(tmp_path / "counts.npz", **(parts | {"indices": parts["indices"] + 0.5}))
     with pytest.raises(FileError, match="its indices are float64, not integers"):
@@ -183,10 +183,10 @@ def test_npz_files_that_claim_more_rows_than_they_fill(tmp_path):
 
 @pytest.mark.parametrize("part", ["indices", "indptr"])
 @pytest.mark.parametrize("kind", ["csr", "csc"])
-def test_h5ad_files(kind, part, tmp_path):
+def test_inconsistent_h5ad_files_are_refused(kind, part, tmp_path):
     path = tmp_path / "cells.h5ad"
     anndata.AnnData(counts(kind)).write_h5ad(path)
     with h5py.File(path, "r+") as file:
-        file[f"X/{part}"][3] = FAR
+        file[f"X/{part}"][3] = OUT_OF_RANGE
     with pytest.raises(FileError, match=rf"cells\.h5ad: is damaged: its {part}"):
         read_points(path)

@@ -1,4 +1,4 @@
-"""The small stages: reduce, start, watched calls."""
+"""The small stages: reduction, initial positions, watched calls."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ def test_standardize_neither_overflows_nor_vanishes(factor, random):
     np.testing.assert_allclose(standardize(values * factor), standardize(values), rtol=1e-5, atol=1e-6)
 
 
-def test_an_offset_does_not_swallow_the_variation(random):
+def test_a_large_offset_does_not_lose_the_variation(random):
     values = random.normal(size=(100, 3))
     np.testing.assert_allclose(standardize(values + 1e9), standardize(values), atol=1e-5)
 
@@ -47,12 +47,12 @@ def test_blocks_do_not_change_the_result(random, monkeypatch):
 
 def test_principal_components_against_scikit_learn(digits):
     points = standardize(digits[0])
-    ours = principal_components(points, 10, 0)
-    theirs = PCA(10, svd_solver="full").fit_transform(points.astype(np.float64))
-    np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-4)
+    found = principal_components(points, 10, 0)
+    expected = PCA(10, svd_solver="full").fit_transform(points.astype(np.float64))
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-4)
 
 
-def test_wide_input_takes_the_other_solver(random, monkeypatch):
+def test_wide_input_gives_the_same_components_by_iteration(random, monkeypatch):
     points = standardize(random.normal(size=(100, 3)) @ random.normal(size=(3, 40)))
     narrow = principal_components(points, 3, 0)
     monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 10)
@@ -63,11 +63,11 @@ def test_wide_input_takes_the_other_solver(random, monkeypatch):
     ("shape", "n_pca", "columns"),
     [((200, 80), 50, 50), ((30, 80), 50, 30), ((200, 20), 50, 20), ((200, 80), None, 80)],
 )
-def test_reduce_keeps_what_is_asked_for(shape, n_pca, columns, random):
+def test_reduce_keeps_the_given_number_of_components(shape, n_pca, columns, random):
     assert reduce(random.normal(size=shape), n_pca, 0).shape == (shape[0], columns)
 
 
-def test_pca_start(digits):
+def test_pca_initial_positions(digits):
     points = reduce(digits[0], 50, 0)
     start = initial_positions(points, "pca", 0)
     assert start.std(axis=0)[0] == pytest.approx(START_DEVIATION, rel=1e-5)
@@ -77,7 +77,7 @@ def test_pca_start(digits):
     assert abs(np.corrcoef(start[:, 1], components[:, 1])[0, 1]) > 0.9999
 
 
-def test_noise_where_an_axis_has_nothing(random):
+def test_constant_axes_get_noise(random):
     line = np.column_stack([random.normal(size=100), np.zeros(100)])
     start = shrink(line, 0)
     assert start[:, 1].std() == pytest.approx(START_DEVIATION, rel=0.3)
@@ -88,16 +88,16 @@ def test_noise_where_an_axis_has_nothing(random):
         assert (start.std(axis=0) > START_DEVIATION / 2).all()
 
 
-def test_outliers_do_not_squeeze_the_others_into_one_spot(random):
+def test_outliers_do_not_shrink_the_initial_positions_of_others(random):
     values = random.normal(size=(500, 2))
-    calm = shrink(values, 0)
+    before = shrink(values, 0)
     values[:3] *= 1e6
     start = shrink(values, 0)
     assert np.abs(start).max() < 10 * START_DEVIATION
-    np.testing.assert_allclose(start[3:].std(axis=0), calm[3:].std(axis=0), rtol=0.3)
+    np.testing.assert_allclose(start[3:].std(axis=0), before[3:].std(axis=0), rtol=0.3)
 
 
-def test_noise_has_the_deviation_it_says():
+def test_noise_has_the_documented_deviation():
     assert noise_positions(10_000, 0).std() == pytest.approx(START_DEVIATION, rel=0.05)
 
 
@@ -116,7 +116,7 @@ def test_watched_returns_the_result_and_yields_fractions():
     assert fractions
 
 
-def test_watched_raises_what_the_call_raises():
+def test_watched_raises_the_error_of_the_call():
     def fail(_token):
         raise ValueError("no")
 
@@ -124,7 +124,7 @@ def test_watched_raises_what_the_call_raises():
         finish(watched(fail))
 
 
-def test_leaving_a_watched_call_cancels_it():
+def test_closing_a_watched_call_cancels_it():
     ended = threading.Event()
 
     def work(token):

@@ -1,4 +1,4 @@
-"""Habits from other libraries: what the constructor says to them."""
+"""Parameters of other libraries: errors of the constructor."""
 
 import inspect
 import pickle
@@ -29,17 +29,17 @@ PARAMETERS = inspect.signature(PixelSNE.__init__).parameters
         ("something", 1, "it has resolution, perplexity"),
     ],
 )
-def test_a_parameter_of_others(name, value, remedy):
+def test_parameters_of_other_libraries_are_refused_with_a_remedy(name, value, remedy):
     with pytest.raises(TypeError, match=name) as caught:
         PixelSNE(**{name: value})
     assert remedy in str(caught.value)
 
 
-def test_the_remedies_are_no_parameters_themselves():
+def test_refused_names_are_no_parameters():
     assert not set(INSTEAD) & set(PARAMETERS)
 
 
-def test_parameters_have_names():
+def test_positional_parameters_are_refused():
     with pytest.raises(TypeError, match=r"by name, as n_components=2.*got 2"):
         PixelSNE(2)
 
@@ -50,7 +50,7 @@ def test_two_components_are_accepted():
         PixelSNE(n_components=3)
 
 
-def test_the_constructor_is_as_scikit_learn_wants_it():
+def test_the_constructor_follows_scikit_learn():
     assert not [one for one in PARAMETERS.values() if one.kind in {one.VAR_KEYWORD, one.VAR_POSITIONAL}]
     assert set(PixelSNE().get_params()) == set(PARAMETERS) - {"self"}
     assert clone(PixelSNE(perplexity=7)).perplexity == 7
@@ -58,6 +58,6 @@ def test_the_constructor_is_as_scikit_learn_wants_it():
     assert "resolution" in str(inspect.signature(PixelSNE))
 
 
-def test_a_metric_that_is_a_function():
+def test_a_metric_function_is_refused_with_a_remedy():
     with pytest.raises(TypeError, match=r"metric='precomputed' with X = sklearn.metrics.pairwise_distances"):
         PixelSNE(metric=lambda a, b: abs(a - b).sum()).fit(np.zeros((10, 2)))

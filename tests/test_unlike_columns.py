@@ -1,4 +1,4 @@
-"""Columns of unlike units: scaled where that is asked for, told where it is not."""
+"""Columns of different units: scaled on request, otherwise reported by a warning."""
 
 import warnings
 
@@ -27,14 +27,14 @@ def quick(**changes):
         ([400.0, 90.0, 20.0, 3.0, 1.0], False),  # principal components
         ([5.0], False),
         ([0.0, 0.0], False),
-        ([1.0, 1000.0] * 51, False),  # too many to be a table of properties
+        ([1.0, 1000.0] * 51, False),  # too many columns for a table of properties
     ],
 )
-def test_which_tables_are_of_unlike_columns(deviations, expected):
+def test_deviations_that_differ_widely(deviations, expected):
     assert differ_widely(np.array(deviations)) is expected
 
 
-def test_standard_is_what_a_scaler_does():
+def test_standard_equals_a_standard_scaler():
     values = load_wine().data
     model = quick(scale="standard").fit(values)
     scaled = quick().fit(StandardScaler().fit_transform(values))
@@ -42,7 +42,7 @@ def test_standard_is_what_a_scaler_does():
     np.testing.assert_array_equal(model.transform(values), model.embedding_)
 
 
-def test_wine_scaled():
+def test_scaling_improves_the_map_of_wine():
     values, labels = load_wine(return_X_y=True)
     accuracy = [
         quality.knn_accuracy(PixelSNE(scale=scale, random_state=0).fit_transform(values), labels, 5)
@@ -52,19 +52,19 @@ def test_wine_scaled():
     assert accuracy[1] > 0.9
 
 
-def test_sparse_rows_are_scaled_alike(random):
+def test_sparse_and_dense_rows_are_scaled_equally(random):
     values = random.poisson(0.5, (200, 12)) * np.logspace(0, 4, 12)
-    dense, thin = (quick(scale="standard").fit(rows) for rows in (values, sparse.csr_array(values)))
-    np.testing.assert_allclose(thin.positions_, dense.positions_, atol=1e-3)
+    dense, by_sparse = (quick(scale="standard").fit(rows) for rows in (values, sparse.csr_array(values)))
+    np.testing.assert_allclose(by_sparse.positions_, dense.positions_, atol=1e-3)
 
 
-def test_a_column_of_equal_values_stays(random):
+def test_a_constant_column_is_not_scaled(random):
     values = random.normal(size=(100, 4))
     values[:, 1] = 1 / 3
     assert np.isfinite(quick(scale="standard").fit_transform(values)).all()
 
 
-def test_new_rows_are_scaled_alike_after_saving(random, tmp_path):
+def test_a_saved_model_scales_new_rows(random, tmp_path):
     values = random.normal(size=(200, 3)) * [1, 100, 10_000]
     model = quick(scale="standard").fit(values)
     model.save(tmp_path / "model.pixelsne")
@@ -77,11 +77,11 @@ def test_a_frame_and_its_array_give_the_same_map(scale):
     data = load_wine(as_frame=True).data
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = quick(scale=scale).fit(data).positions_
-    np.testing.assert_array_equal(ours, quick(scale=scale).fit(data.to_numpy()).positions_)
+        by_frame = quick(scale=scale).fit(data).positions_
+    np.testing.assert_array_equal(by_frame, quick(scale=scale).fit(data.to_numpy()).positions_)
 
 
-def test_one_warning_for_a_table_of_unlike_columns():
+def test_a_table_with_different_units_gives_one_warning():
     data = load_wine(as_frame=True).data
     with pytest.warns(UserWarning, match=r"'proline' by 314.*scale='standard'") as caught:
         quick().fit(data)
@@ -90,7 +90,7 @@ def test_one_warning_for_a_table_of_unlike_columns():
 
 
 @pytest.mark.parametrize("kind", ["array", "pixels", "components", "scaled"])
-def test_no_warning(kind, random):
+def test_other_input_gives_no_warning(kind, random):
     wine = load_wine(as_frame=True).data
     tables = {
         "array": wine.to_numpy(),
@@ -103,6 +103,6 @@ def test_no_warning(kind, random):
         quick(scale="standard" if kind == "scaled" else "none").fit(tables[kind])
 
 
-def test_other_metrics_are_refused(clusters):
+def test_scaling_with_other_metrics_is_refused(clusters):
     with pytest.raises(ValueError, match=r"scale='standard' is for metric='euclidean', got 'cosine'.*StandardScaler"):
         PixelSNE(scale="standard", metric="cosine").fit(clusters)

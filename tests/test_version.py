@@ -1,4 +1,4 @@
-"""The version is in every file that has room for it, and files without it are read."""
+"""The version is in every file that can store it, and files without it are read."""
 
 import json
 import zipfile
@@ -18,33 +18,33 @@ KEY = "pixelsne_version"
 
 @pytest.fixture(scope="module")
 def results(cells, tmp_path_factory):
-    """One of each kind of result."""
+    """One result of each kind."""
     folder = tmp_path_factory.mktemp("results")
     extras = ["--model", folder / "model", "--html", folder / "map.html", "--plot", folder / "map.png"]
-    told = run("embed", cells, "-o", folder / "map.parquet", *extras, "--label", "kind", "--json", *QUICK).stdout
+    report = run("embed", cells, "-o", folder / "map.parquet", *extras, "--label", "kind", "--json", *QUICK).stdout
     new = run("transform", folder / "model", cells, "-o", folder / "new.npz", "--json", "--quiet").stdout
     run("transform", folder / "model", cells, "-o", folder / "new.h5ad", "--quiet")
     score = run("score", cells, folder / "map.parquet", "--json").stdout
-    return folder, [json.loads(text) for text in (told, new, score)]
+    return folder, [json.loads(text) for text in (report, new, score)]
 
 
-def test_maps_say_the_version(results):
+def test_maps_contain_the_version(results):
     folder, _ = results
     raw = {
         "map.parquet": pq.read_schema(folder / "map.parquet").metadata[b"pixelsne"],
         "new.npz": str(np.load(folder / "new.npz")["pixelsne"]),
         "new.h5ad": anndata.read_h5ad(folder / "new.h5ad").uns["pixelsne"],
     }
-    for name, told in raw.items():
-        assert json.loads(told)[KEY] == __version__, name
+    for name, report in raw.items():
+        assert json.loads(report)[KEY] == __version__, name
         assert read_map(folder / name).metadata[KEY] == __version__, name
 
 
-def test_results_as_json_say_the_version(results):
-    assert [told[KEY] for told in results[1]] == [__version__] * 3
+def test_json_results_contain_the_version(results):
+    assert [report[KEY] for report in results[1]] == [__version__] * 3
 
 
-def test_a_map_that_is_written_again_keeps_the_version_that_made_it(results):
+def test_a_rewritten_map_keeps_its_version(results):
     one = read_map(results[0] / "map.parquet")
     one.metadata[KEY] = "0.1.7"
     written = viewer.written(one, np.arange(5), "npz")
@@ -53,14 +53,16 @@ def test_a_map_that_is_written_again_keeps_the_version_that_made_it(results):
 
 
 def test_a_map_without_a_version_is_read(results, tmp_path):
-    told = json.loads(pq.read_schema(results[0] / "map.parquet").metadata[b"pixelsne"])
-    del told[KEY]
-    table = pq.read_table(results[0] / "map.parquet").replace_schema_metadata({b"pixelsne": json.dumps(told).encode()})
+    report = json.loads(pq.read_schema(results[0] / "map.parquet").metadata[b"pixelsne"])
+    del report[KEY]
+    table = pq.read_table(results[0] / "map.parquet").replace_schema_metadata(
+        {b"pixelsne": json.dumps(report).encode()}
+    )
     pq.write_table(table, tmp_path / "map.parquet")
     assert KEY not in read_map(tmp_path / "map.parquet").metadata
 
 
-def test_models_say_the_version_and_are_read_without(results, tmp_path):
+def test_models_contain_the_version_and_are_read_without_it(results, tmp_path):
     with zipfile.ZipFile(results[0] / "model") as archive, zipfile.ZipFile(tmp_path / "older", "w") as older:
         for name in archive.namelist():
             content = archive.read(name)
@@ -73,7 +75,7 @@ def test_models_say_the_version_and_are_read_without(results, tmp_path):
     np.testing.assert_array_equal(model.embedding_, PixelSNE.load(results[0] / "model").embedding_)
 
 
-def test_pictures_and_pages_say_the_version(results, tmp_path):
+def test_pictures_and_pages_contain_the_version(results, tmp_path):
     folder, _ = results
     with (folder / "map.png").open("rb") as file:
         assert f"pixelsne {__version__}".encode() in file.read(500)

@@ -11,20 +11,20 @@
 namespace pixelsne {
 namespace {
 
-constexpr int kMostSteps = 100;
-constexpr double kEntropyTolerance = 1e-6;  // what float weights can tell
+constexpr int kMaxSteps = 100;
+constexpr double kEntropyTolerance = 1e-6;  // float weights are not more precise
 
-// Beyond this only the nearest have any weight; the precision itself must stay a float.
-constexpr double kLargestLogarithm = 80.0;
+// At a higher precision, only the nearest neighbors have any weight. The precision itself must remain a float.
+constexpr double kMaxLogPrecision = 80.0;
 
-// One row's kernel exp(-precision * gap), gap = squared distance less the smallest, so that the nearest
-// neighbor always has weight 1 and nothing underflows to an empty row. Gaps are in units of their mean:
-// their scale must not matter to floats.
+// The kernel of one row: exp(-precision * gap). The gap is the squared distance minus the smallest one, so the nearest
+// neighbor always has weight 1, and a row never underflows to zero. Gaps are relative to their mean, so their scale
+// cannot overflow floats.
 class RowKernel {
 public:
-    explicit RowKernel(std::size_t k) : k_(k), gaps_(k + kWidestVector), weights_(k + kWidestVector) {}
+    explicit RowKernel(std::size_t k) : k_(k), gaps_(k + kMaxVectorFloats), weights_(k + kMaxVectorFloats) {}
 
-    void read(const float* distances) {
+    void load(const float* distances) {
         const double nearest = static_cast<double>(distances[0]) * distances[0];
         const auto gap = [&](std::size_t rank) {
             return std::max(0.0, static_cast<double>(distances[rank]) * distances[rank] - nearest);
@@ -36,24 +36,24 @@ public:
         for (std::size_t rank = 0; rank < k_; ++rank) gaps_[rank] = static_cast<float>(gap(rank) * scale);
     }
 
-    // Finds the precision at which the entropy is log(perplexity), by Newton's method in the logarithm
-    // of the precision, kept inside a shrinking bracket.
+    // Finds the precision at which the entropy is log(perplexity). Uses Newton's method on the logarithm of the
+    // precision and falls back to bisecting a bracket.
     void fit(double perplexity) {
-        if (all_equal_) return weigh(0.0);  // equal weights whatever the precision
+        if (all_equal_) return set_precision(0.0);  // all weights are equal at any precision
         const double target = std::log(perplexity);
         double low = -std::numeric_limits<double>::infinity();
         double high = std::numeric_limits<double>::infinity();
-        double logarithm = 0.0;
-        for (int step = 0; step < kMostSteps; ++step) {
-            weigh(std::exp(logarithm));
+        double log_precision = 0.0;
+        for (int step = 0; step < kMaxSteps; ++step) {
+            set_precision(std::exp(log_precision));
             const double excess = entropy_ - target;
-            if (std::abs(excess) < kEntropyTolerance || (excess > 0.0 && logarithm >= kLargestLogarithm)) return;
-            (excess > 0.0 ? low : high) = logarithm;
-            double next = logarithm + excess / std::max(spread_, 1e-12);
-            next = std::clamp(next, logarithm - 3.0, std::min(logarithm + 3.0, kLargestLogarithm));
+            if (std::abs(excess) < kEntropyTolerance || (excess > 0.0 && log_precision >= kMaxLogPrecision)) return;
+            (excess > 0.0 ? low : high) = log_precision;
+            double next = log_precision + excess / std::max(entropy_slope_, 1e-12);
+            next = std::clamp(next, log_precision - 3.0, std::min(log_precision + 3.0, kMaxLogPrecision));
             if (next <= low || next >= high) next = 0.5 * (low + high);
-            if (next == logarithm) return;
-            logarithm = next;
+            if (next == log_precision) return;
+            log_precision = next;
         }
     }
 
@@ -63,14 +63,14 @@ public:
     }
 
 private:
-    // Sets the weights, their entropy, and the entropy's fall per unit of the logarithm of precision.
-    void weigh(double precision) {
+    // Sets the weights, their entropy, and the decrease of the entropy per unit of the logarithm of the precision.
+    void set_precision(double precision) {
         double sums[3];
         kernels().gaussian_weights(gaps_.data(), k_, static_cast<float>(precision), weights_.data(), sums);
         total_ = sums[0];
         const double mean = sums[1] / total_;
         entropy_ = std::log(total_) + precision * mean;
-        spread_ = precision * precision * (sums[2] / total_ - mean * mean);
+        entropy_slope_ = precision * precision * (sums[2] / total_ - mean * mean);
     }
 
     std::size_t k_;
@@ -79,7 +79,7 @@ private:
     bool all_equal_ = false;
     double total_ = 0.0;
     double entropy_ = 0.0;
-    double spread_ = 0.0;
+    double entropy_slope_ = 0.0;
 };
 
 }  // namespace
@@ -92,7 +92,7 @@ void calibrate(ArrayView<const float> distances, const std::vector<double>& perp
         RowKernel kernel(distances.columns);
         for (std::size_t row = begin; row < end; ++row) {
             std::fill_n(conditional.row(row), conditional.columns, 0.0f);
-            kernel.read(distances.row(row));
+            kernel.load(distances.row(row));
             for (const double perplexity : perplexities) {
                 kernel.fit(perplexity);
                 kernel.add_to(conditional.row(row), share);

@@ -1,4 +1,4 @@
-// Conditional affinities: each point's Gaussian kernel, as wide as its perplexity asks.
+// Conditional affinities: Gaussian kernels whose bandwidths are calibrated to the perplexity.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace pixelsne {
 
-// distances: (n, k), not squared, in ascending order. conditional: (n, k), each row sums to 1: the mean
-// of the kernels of all perplexities. Where the distances cannot carry a perplexity (too many equal
-// ones), the nearest that can be reached counts.
+// Writes conditional (n, k), whose rows sum to 1: the mean of the kernels of all perplexities. distances: (n, k), not
+// squared, ascending. Where the distances cannot reach a perplexity (too many are equal), the nearest reachable one is
+// used.
 void calibrate(ArrayView<const float> distances, const std::vector<double>& perplexities, int threads,
                ProgressToken& token, ArrayView<float> conditional);
 

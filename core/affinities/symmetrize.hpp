@@ -1,4 +1,4 @@
-// From conditional to joint affinities: P = (C + C^T) / 2n, as sparse rows.
+// Joint affinities from conditional ones: P = (C + C^T) / 2n, as a sparse matrix.
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,32 @@
 namespace pixelsne {
 
 struct JointAffinities {
-    Numbers<std::int64_t> offsets;  // (n + 1)
-    Numbers<std::int32_t> columns;
-    Numbers<float> values;
+    Buffer<std::int64_t> offsets;  // (n + 1)
+    Buffer<std::int32_t> columns;
+    Buffer<float> values;
 };
 
-// indices: (n, k), every entry in [0, n) and none twice in a row; conditional: (n, k). A row of the result
-// has the point's own k neighbors as they come, then, ascending, those that have the point among theirs
-// only. p_ij and p_ji have the same bits.
+// indices: (n, k), entries in [0, n), distinct within a row; conditional: (n, k). A row of the result has the point's
+// own k neighbors in their order, then, in ascending order, the points that have the point as a neighbor but are not
+// its neighbors. p_ij and p_ji have the same bits.
 JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional, int threads,
                            ProgressToken& token);
 
-// Edges from points that are elsewhere to points that are here. Both are given by places in tables of their numbers:
-// sources have numbers from n on, targets below.
-struct Arrivals {
-    const std::int32_t* source_numbers;
-    const std::int32_t* target_numbers;
-    const std::int32_t* sources;  // (count) places
+// Edges from points of other shards to points of this shard. `sources` and `targets` are indices into the tables of
+// ids. Ids of sources are n or more, ids of targets are below n.
+struct IncomingEdges {
+    const std::int32_t* source_ids;
+    const std::int32_t* target_ids;
+    const std::int32_t* sources;  // (count) indices into source_ids
     const std::int32_t* targets;
     const float* values;
     std::size_t count;
 };
 
-// The same for n points of so many in all: entries of `indices` from n on are points elsewhere, whose own rows are made
-// there; `arrived` has their edges to the points here, none twice.
+// Symmetrizes one shard: n of `points` points. Entries of `indices` from n on are points of other shards, which compute
+// the rows of those points. `incoming` has their edges to the points of this shard, each once.
 JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                                const std::vector<Arrivals>& arrived, std::size_t points, int threads,
+                                const std::vector<IncomingEdges>& incoming, std::size_t points, int threads,
                                 ProgressToken& token);
 
 }  // namespace pixelsne

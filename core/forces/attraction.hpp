@@ -1,4 +1,4 @@
-// The pull of the affinities.
+// Attraction along the edges of the affinities, and the sums of the KL divergence.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace pixelsne {
 
-// A sparse matrix by rows: row i has columns[offsets[i]] .. columns[offsets[i + 1] - 1]. Rows are the first of the
-// points that columns stand for; on one machine, all of them.
+// A sparse matrix in CSR form: row i has columns[offsets[i]] .. columns[offsets[i + 1] - 1]. On one machine, rows and
+// columns are the same points. In a shard, the rows are the shard's own points, and the columns also index the points
+// of its halo, which follow them.
 struct SparseRows {
     const std::int64_t* offsets;  // (rows + 1)
     const std::int32_t* columns;
@@ -16,17 +17,17 @@ struct SparseRows {
     std::size_t rows;
 };
 
-// force: (rows, 2), sum over j of p_ij (y_i - y_j) / (1 + d2), without exaggeration or the factor 4.
+// Writes force (rows, 2): the sum over j of p_ij (y_i - y_j) / (1 + d2), without exaggeration or the factor 4.
 void attraction(const SparseRows& affinities, Positions positions, int threads, ArrayView<float> force);
 
-// Of all p_ij > 0: the sum of p_ij log(p_ij), which no map changes, and the sum of p_ij.
+// Sums over all p_ij > 0: of p_ij log(p_ij), which does not depend on the map, and of p_ij.
 struct AffinitySums {
     double entropy;
     double mass;
 };
 AffinitySums sum_affinities(const SparseRows& affinities, int threads);
 
-// Sum of p_ij log(1 + d2). The KL divergence is entropy + this + mass * log(normalizer).
+// Returns the sum of p_ij log(1 + d2). The KL divergence is entropy + this sum + mass * log(normalizer).
 double sum_log_distances(const SparseRows& affinities, Positions positions, int threads);
 
 }  // namespace pixelsne

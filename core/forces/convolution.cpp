@@ -8,18 +8,18 @@
 namespace pixelsne {
 namespace {
 
-constexpr double kTurn = 6.283185307179586;
+constexpr double kTwoPi = 6.283185307179586;
 
 constexpr std::size_t kColumnsPerTask = 2 * kLineLanes;
 
-// What a transform works in: kept by each thread from call to call.
+// Returns the buffer of a transform. Each thread keeps its own from call to call.
 float* scratch_of(std::size_t size) {
     thread_local AlignedVector<float> scratch;
     if (scratch.size() < 2 * size * kLineFloats) scratch.resize(2 * size * kLineFloats);
     return scratch.data();
 }
 
-// 4 first and last, as the passes over half-empty planes want it.
+// Returns the radices of the stages. The first and the last are 4, as the passes over half-empty planes require.
 std::vector<std::size_t> radices_of(std::size_t size) {
     std::vector<std::size_t> radices{4};
     std::size_t rest = size / 16;
@@ -30,14 +30,16 @@ std::vector<std::size_t> radices_of(std::size_t size) {
     return radices;
 }
 
-// How a quintic spline on every node, all equal to cos(frequency * node), adds up at a node.
+// Returns the spline's frequency response: the sum at a node of quintic splines on all nodes with weights cos(frequency
+// * node).
 double spline_response(std::size_t frequency, std::size_t size) {
-    const double angle = kTurn * static_cast<double>(frequency) / static_cast<double>(size);
+    const double angle = kTwoPi * static_cast<double>(frequency) / static_cast<double>(size);
     return (66.0 + 52.0 * std::cos(angle) + 2.0 * std::cos(2.0 * angle)) / 120.0;
 }
 
-// Points are spread by the spline and read by the spline: the kernel's spectrum is divided by both.
-std::vector<double> unspread(std::size_t nodes) {
+// Returns the factors that undo both splines in the kernel's spectrum: the one that deposits points and the one that
+// reads at points.
+std::vector<double> deconvolution_factors(std::size_t nodes) {
     std::vector<double> factors(nodes + 1);
     for (std::size_t frequency = 0; frequency <= nodes; ++frequency) {
         const double response = spline_response(frequency, 2 * nodes);
@@ -46,10 +48,10 @@ std::vector<double> unspread(std::size_t nodes) {
     return factors;
 }
 
-std::size_t folded(std::size_t place, std::size_t size) { return std::min(place, size - place); }
+std::size_t folded(std::size_t index, std::size_t size) { return std::min(index, size - index); }
 
-// 0 to nodes, and as many more as fill a line.
-std::size_t whole_lines(std::size_t nodes) { return (nodes / kLineLanes + 1) * kLineLanes; }
+// Returns nodes + 1, rounded up to whole lines.
+std::size_t padded_to_lines(std::size_t nodes) { return (nodes / kLineLanes + 1) * kLineLanes; }
 
 }  // namespace
 
@@ -63,7 +65,7 @@ void PlannedTransform::prepare(std::size_t size) {
         starts.push_back(twiddles_.size());
         for (std::size_t group = 0; group < length / radix; ++group) {
             for (std::size_t tap = 1; tap < radix; ++tap) {
-                const double angle = kTurn * static_cast<double>(group * tap) / static_cast<double>(length);
+                const double angle = kTwoPi * static_cast<double>(group * tap) / static_cast<double>(length);
                 twiddles_.push_back(static_cast<float>(std::cos(angle)));
                 twiddles_.push_back(static_cast<float>(std::sin(angle)));
             }
@@ -85,8 +87,8 @@ void Convolution::prepare(const FieldLattice& lattice, int threads) {
     const auto [width, height] = lattice.nodes;
     across_.prepare(2 * width);
     down_.prepare(2 * height);
-    kernel_.resize(whole_lines(height) * (width + 1));
-    spectrum_.assign(whole_lines(height) * spectrum().row_floats, 0.0f);
+    kernel_.resize(padded_to_lines(height) * (width + 1));
+    spectrum_.assign(padded_to_lines(height) * spectrum().row_floats, 0.0f);
     transform_kernel_across(transform_kernel_down(threads), threads);
 }
 
@@ -94,8 +96,8 @@ void Convolution::prepare(const FieldLattice& lattice, int threads) {
 AlignedVector<float> Convolution::transform_kernel_down(int threads) const {
     const auto [width, height] = lattice_.nodes;
     const double area = lattice_.spacing * lattice_.spacing;
-    const std::size_t row_floats = whole_lines(width);
-    AlignedVector<float> by_rows(whole_lines(height) * row_floats);
+    const std::size_t row_floats = padded_to_lines(width);
+    AlignedVector<float> by_rows(padded_to_lines(height) * row_floats);
     run_chunks(row_floats / kLineLanes, threads, [&, width = width, height = height](std::size_t block) {
         float* scratch = scratch_of(down_.plan().size);
         float* data = scratch + down_.plan().size * kLineFloats;
@@ -119,10 +121,10 @@ AlignedVector<float> Convolution::transform_kernel_down(int threads) const {
 
 void Convolution::transform_kernel_across(const AlignedVector<float>& by_rows, int threads) {
     const auto [width, height] = lattice_.nodes;
-    const std::size_t row_floats = whole_lines(width);
-    const std::vector<double> unspread_x = unspread(width);
-    const std::vector<double> unspread_y = unspread(height);
-    run_chunks(whole_lines(height) / kLineLanes, threads, [&, width = width, height = height](std::size_t block) {
+    const std::size_t row_floats = padded_to_lines(width);
+    const std::vector<double> factors_x = deconvolution_factors(width);
+    const std::vector<double> factors_y = deconvolution_factors(height);
+    run_chunks(padded_to_lines(height) / kLineLanes, threads, [&, width = width, height = height](std::size_t block) {
         float* scratch = scratch_of(across_.plan().size);
         float* data = scratch + across_.plan().size * kLineFloats;
         for (std::size_t column = 0; column < 2 * width; ++column) {
@@ -136,7 +138,7 @@ void Convolution::transform_kernel_across(const AlignedVector<float>& by_rows, i
         float* target = kernel_.data() + block * (width + 1) * kLineLanes;
         for (std::size_t column = 0; column <= width; ++column) {
             for (std::size_t lane = 0; lane < kLineLanes; ++lane) {
-                const double factor = unspread_x[column] * unspread_y[std::min(block * kLineLanes + lane, height)];
+                const double factor = factors_x[column] * factors_y[std::min(block * kLineLanes + lane, height)];
                 target[column * kLineLanes + lane] = static_cast<float>(result[column * kLineFloats + lane] * factor);
             }
         }
@@ -144,7 +146,8 @@ void Convolution::transform_kernel_across(const AlignedVector<float>& by_rows, i
 }
 
 SpectrumView Convolution::spectrum() {
-    // One line more than needed: rows a power of two apart would fight for the same cache lines.
+    // Rows have one line more than needed. Otherwise their distance could be a power of two, and they would compete for
+    // the same cache lines.
     return {spectrum_.data(), 2 * lattice_.nodes[0] + kLineFloats, lattice_.nodes[0], lattice_.nodes[1]};
 }
 

@@ -1,4 +1,4 @@
-// A lattice convolved with the kernel, by Fourier transforms.
+// Convolves a lattice with the kernel by Fourier transforms.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pixelsne {
 
-// The stages of a transform of `size`, a multiple of 32 whose only factors are 2, 3 and 5.
+// The stages of a transform of `size` lines. size: a multiple of 32 whose only prime factors are 2, 3 and 5.
 class PlannedTransform {
 public:
     void prepare(std::size_t size);
@@ -23,10 +23,10 @@ private:
 
 class Convolution {
 public:
-    // Takes a lattice's sizes and kernel; works out the kernel's spectrum if they have changed.
+    // Adopts a lattice's size and kernel, and computes the kernel's spectrum if they have changed.
     void prepare(const FieldLattice& lattice, int threads);
 
-    // nodes: (rows, stride) floats, replaced by their convolution.
+    // Replaces nodes, (rows, stride) floats, by their convolution.
     void apply(AlignedVector<float>& nodes, std::size_t stride, int threads);
 
 private:

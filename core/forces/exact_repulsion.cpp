@@ -8,7 +8,7 @@
 namespace pixelsne {
 namespace {
 
-// Kept by the calling thread from iteration to iteration, so that the loop allocates nothing.
+// Buffers that the calling thread keeps from iteration to iteration, so that the loop allocates no memory.
 struct Workspace {
     std::vector<float> xs, ys;
     std::vector<double> sums;
@@ -19,8 +19,8 @@ struct Workspace {
 double exact_repulsion(Positions positions, int threads, ArrayView<float> push) {
     constexpr std::size_t kPointsPerChunk = 64;
     const std::size_t n = positions.rows;
-    thread_local Workspace kept;
-    Workspace& workspace = kept;  // the caller's, for all threads
+    thread_local Workspace reused;
+    Workspace& workspace = reused;  // the calling thread's buffers, shared with all workers
     workspace.xs.resize(n);
     workspace.ys.resize(n);
     workspace.sums.resize(chunk_count(n, kPointsPerChunk));

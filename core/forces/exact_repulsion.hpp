@@ -1,11 +1,11 @@
-// All pairs, as t-SNE has it.
+// Repulsion summed over all pairs, as in t-SNE.
 #pragma once
 
 #include "../array_view.hpp"
 
 namespace pixelsne {
 
-// push: (n, 2), undivided, without the factor 4. Returns the normalizer.
+// Writes push (n, 2), not divided by the normalizer and without the factor 4. Returns the normalizer.
 double exact_repulsion(Positions positions, int threads, ArrayView<float> push);
 
 }  // namespace pixelsne

@@ -1,10 +1,10 @@
-// Which lattice carries the pixel field: spacing and nodes, a pure function of the map's extent, the number of
-// points, and whether they are crowded.
+// Chooses the lattice of the pixel field. Spacing and size are a pure function of the map's extent, the number of
+// points, and whether the points are crowded.
 //
-// The kernel 1 / (1 + d2) asks for a spacing of kSpacing embedding units: quintic splines then err by
-// about 0.7 % (RMS, benchmarks/field_error.py). Where a finer lattice costs little beside the points, it is
-// finer. Sizes climb a ladder, so that the kernel's spectrum changes seldom while the map grows, and a
-// resumed run takes the same lattice.
+// The kernel 1 / (1 + d2) needs a spacing of kSpacing embedding units. The error of quintic splines is then about 0.7 %
+// (RMS, benchmarks/field_error.py). The lattice is finer where that costs little compared with the points. Sizes and
+// spacings change in discrete steps, so the kernel's spectrum seldom changes while the map grows, and a resumed run
+// chooses the same lattice.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,21 @@
 
 namespace pixelsne {
 
-// Nodes a side: columns are transformed 16 at a time, hence multiples of 16.
-constexpr std::size_t kFewestNodes = 32;
-constexpr std::size_t kMostNodes = 4096;
+// Limits of the nodes along an axis. Both are multiples of 16, because columns are transformed 16 at a time.
+constexpr std::size_t kMinNodes = 32;
+constexpr std::size_t kMaxNodes = 4096;
 
-constexpr double kSpacing = 0.42;  // at most, as long as the map fits
+inline bool is_lattice_side(std::size_t nodes) { return nodes >= kMinNodes && nodes <= kMaxNodes && nodes % 16 == 0; }
 
-// Where many points share a spot. The error at a point grows with the mass around it, and the push of what is farther
-// away does not; at a third of the spacing the error of a pair is a thousandth.
+constexpr double kSpacing = 0.42;  // upper limit while the map fits the lattice
+
+// The spacing where many points coincide. The error at a point grows with the mass around it, but the force from
+// distant points does not. At a third of the spacing, the error of a pair is a thousandth.
 constexpr double kFineSpacing = kSpacing / 3;
 
 struct FieldLattice {
-    double spacing;        // embedding units, the same along both axes
-    double origin[2];      // of node (0, 0)
+    double spacing;        // embedding units, equal along both axes
+    double origin[2];      // position of node (0, 0)
     std::size_t nodes[2];  // columns, rows
     bool differences;      // convolve with K - 1 instead of K
 
@@ -35,10 +37,11 @@ struct FieldLattice {
     }
 };
 
-// Whether 2, 3 and 5 are its only prime factors, as transforms want it.
+// Returns whether 2, 3 and 5 are the only prime factors, as the transforms require.
 bool has_small_factors(std::size_t number);
 
-// most_nodes: a side; where the map needs more, the spacing grows instead. crowded: kFineSpacing, if that fits.
-FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t most_nodes, bool crowded = false);
+// max_nodes: limit along each axis; where the map needs more nodes, the spacing grows. crowded: use kFineSpacing if it
+// fits.
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t max_nodes, bool crowded = false);
 
 }  // namespace pixelsne

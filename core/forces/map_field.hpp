@@ -1,4 +1,4 @@
-// The field of a finished map: S(y) = sum over its points of 1 / (1 + |y - y_j|^2), and its slope, anywhere.
+// The field of a finished map at any position: S(y) = sum over its points of 1 / (1 + |y - y_j|^2), and its gradient.
 #pragma once
 
 #include "../array_view.hpp"
@@ -19,11 +19,11 @@ public:
     FieldValue at(const double* position) const;
 
 private:
-    FieldValue on_lattice(const double* place) const;
+    FieldValue on_lattice(const double* coordinates) const;
 
     Positions map_;
     PixelField field_;
-    bool summed_;  // pair by pair, as there are few points or they lie far apart
+    bool direct_sum_;  // sum over all points, because they are few or far apart
 };
 
 }  // namespace pixelsne

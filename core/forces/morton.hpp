@@ -1,11 +1,11 @@
-// Interleaving the bits of two whole numbers, and back.
+// Interleaves the bits of two integers (Morton codes) and separates them again.
 #pragma once
 
 #include <cstdint>
 
 namespace pixelsne {
 
-// Spreads the low 32 bits of a number over the even bits.
+// Spreads the low 32 bits of an integer over the even bits.
 inline std::uint64_t spread_bits(std::uint64_t value) {
     value = (value | (value << 16)) & 0x0000ffff0000ffffULL;
     value = (value | (value << 8)) & 0x00ff00ff00ff00ffULL;

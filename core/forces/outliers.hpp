@@ -1,5 +1,5 @@
-// Points far away from all others, which would stretch a lattice until it is useless: they are found, left
-// out of it, and their forces summed pair by pair.
+// Outliers: points far from all others, which would stretch a lattice until it is useless. They are excluded from the
+// lattice, and their forces are summed pair by pair.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace pixelsne {
 
-// At most this many points on each of the four sides of a box may be outside.
+// Upper limit of the points outside each of the four sides of a box.
 constexpr std::size_t kOutliersPerSide = 16;
 
 inline bool inside(const Bounds& box, const float* position) {
@@ -18,11 +18,11 @@ inline bool inside(const Bounds& box, const float* position) {
            position[1] <= box.high[1];
 }
 
-// A box around all but a few points: `bounds` itself unless leaving them out halves a side.
+// Returns a box around all but a few points, or `bounds` if that box does not halve a side.
 Bounds box_without_outliers(Positions positions, const Bounds& bounds, int threads);
 
-// Adds the forces between the outliers and all points, both ways, to push; it must be 0 at the outliers.
-// Returns what these pairs add to the normalizer.
+// Adds the forces between the outliers and all points, in both directions, to push, which must be 0 at the outliers.
+// Returns the contribution of these pairs to the normalizer.
 double add_outlier_forces(Positions positions, const std::vector<std::uint32_t>& outliers, int threads,
                           ArrayView<float> push);
 

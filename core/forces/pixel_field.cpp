@@ -10,21 +10,21 @@
 namespace pixelsne {
 namespace {
 
-// Looking for outliers pays where the lattice is larger than this.
+// Searching for outliers pays off for larger lattices than this.
 constexpr std::size_t kCheapNodes = 128;
 
-// Between few points single pairs matter, and a tree is as fast.
+// Among few points, the errors of single pairs matter, and the tree is as fast.
 constexpr std::size_t kFewPoints = 2048;
 
-// Where points are sparser than this, the tree is faster (benchmarks/field_error.py has times of both).
+// With more nodes per point than this, the tree is faster (benchmarks/field_error.py has times of both).
 constexpr std::size_t kSparseNodesPerPoint = 48;
 
-// Points are crowded if the nodes they touch hold more mass than this, and than so many times the mean of all nodes.
-// Finished maps have 0.2 to 0.5.
+// Points are crowded if the nodes they touch hold more mass than kCrowded plus kCrowdedAgainstMean times the mean of
+// all nodes. Finished maps have 0.2 to 0.5.
 constexpr double kCrowded = 1.0;
 constexpr double kCrowdedAgainstMean = 2.0;
 
-// The tree errs by less than 1 % at this, as the field does.
+// The error of the tree is below 1 % at this theta, as that of the field.
 constexpr double kTheta = 0.3;
 
 }  // namespace
@@ -34,27 +34,27 @@ double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points
     return sum - (lattice.differences ? n - n * n : n);
 }
 
-double PixelField::repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push) {
-    const Bounds box = choose_box(positions, most_nodes, threads);
-    used_tree_ = outgrown(positions.rows);
+double PixelField::repulsion(Positions positions, std::size_t max_nodes, int threads, ArrayView<float> push) {
+    const Bounds box = choose_box(positions, max_nodes, threads);
+    used_tree_ = needs_tree(positions.rows);
     return used_tree_ ? tree_.barnes_hut(positions, kTheta, threads, push)
-                      : repulsion_by_field(positions, box, most_nodes, threads, push);
+                      : repulsion_by_field(positions, box, max_nodes, threads, push);
 }
 
-Bounds PixelField::choose_box(Positions positions, std::size_t most_nodes, int threads) {
+Bounds PixelField::choose_box(Positions positions, std::size_t max_nodes, int threads) {
     Bounds box = find_bounds(positions, threads);
     for (int axis = 0; axis < 2; ++axis) {
         if (!std::isfinite(box.high[axis] - box.low[axis])) throw std::invalid_argument("positions: finite");
     }
-    lattice_ = choose_lattice(box, positions.rows, most_nodes);
+    lattice_ = choose_lattice(box, positions.rows, max_nodes);
     if (std::max(lattice_.nodes[0], lattice_.nodes[1]) > kCheapNodes) {
         box = box_without_outliers(positions, box, threads);
-        lattice_ = choose_lattice(box, positions.rows, most_nodes);
+        lattice_ = choose_lattice(box, positions.rows, max_nodes);
     }
     return box;
 }
 
-bool PixelField::outgrown(std::size_t n) const {
+bool PixelField::needs_tree(std::size_t n) const {
     const std::size_t nodes = lattice_.nodes[0] * lattice_.nodes[1];
     const bool is_sparse = nodes > kSparseNodesPerPoint * n && !may_be_sparse_;
     return n < kFewPoints || lattice_.spacing > kSpacing || is_sparse;
@@ -66,26 +66,26 @@ bool PixelField::is_crowded(int threads) {
     return lattice_.spacing > kFineSpacing && points_.crowding(nodes_, threads) > limit;
 }
 
-double PixelField::repulsion_by_field(Positions positions, const Bounds& box, std::size_t most_nodes, int threads,
+double PixelField::repulsion_by_field(Positions positions, const Bounds& box, std::size_t max_nodes, int threads,
                                       ArrayView<float> push) {
-    points_.place(positions, lattice_, box, threads);
-    for (const std::uint32_t outlier : outlier_places()) {  // the bounds have not seen what is no number
+    points_.assign(positions, lattice_, box, threads);
+    for (const std::uint32_t outlier : outlier_indices()) {  // bounds ignore NaN, so outliers may be NaN
         if (!std::isfinite(positions.row(outlier)[0] + positions.row(outlier)[1])) {
             throw std::invalid_argument("positions: finite");
         }
     }
     points_.deposit(threads, nodes_);
     if (is_crowded(threads)) {
-        lattice_ = choose_lattice(box, positions.rows, most_nodes, true);
-        points_.place(positions, lattice_, box, threads);
+        lattice_ = choose_lattice(box, positions.rows, max_nodes, true);
+        points_.assign(positions, lattice_, box, threads);
         points_.deposit(threads, nodes_);
     }
     convolution_.prepare(lattice_, threads);
     convolution_.apply(nodes_, row_stride(lattice_), threads);
-    for (const std::uint32_t outlier : outlier_places()) std::fill_n(push.row(outlier), 2, 0.0f);
+    for (const std::uint32_t outlier : outlier_indices()) std::fill_n(push.row(outlier), 2, 0.0f);
     const double sum = points_.read(nodes_, threads, push);
     return normalizer_of(lattice_, sum, points_.inside()) +
-           add_outlier_forces(positions, outlier_places(), threads, push);
+           add_outlier_forces(positions, outlier_indices(), threads, push);
 }
 
 }  // namespace pixelsne

@@ -1,11 +1,11 @@
-// Repulsion by a field: points are deposited on a lattice, the lattice is convolved with the kernel, and
-// the field's value and slope are read where the points are.
+// Repulsion by a field: deposits points on a lattice, convolves the lattice with the kernel, and reads the field's
+// value and gradient at the points.
 //
-// With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of S(y_i) - 1, and
-// the push on i is -1/2 the gradient of S: one scalar field gives both.
+// With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of S(y_i) - 1, and the push on i is
+// -1/2 the gradient of S. So one scalar field gives both.
 //
-// A map so wide that the lattice would be coarse, or have far more nodes than there are points, goes to a
-// quadtree instead, which is as accurate and does not mind empty space.
+// A quadtree replaces the lattice where the map is so wide that the lattice would be coarse or would have far more
+// nodes than points. The tree is as accurate, and empty space costs it nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,32 @@
 
 namespace pixelsne {
 
-// The normalizer from the sum of the field's values at all points: none counts itself, and K - 1 is 1 short everywhere.
+// Returns the normalizer, given the sum of the field's values at all points. Subtracts the contribution of each point
+// to itself. With the kernel K - 1, adds the missing 1 of every pair.
 double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points);
 
 class PixelField {
 public:
-    // may_be_sparse: the lattice is kept however few points it has, as is right for one that is made once.
+    // may_be_sparse: keep the lattice however few points it has. This suits a field that is computed once.
     explicit PixelField(bool may_be_sparse = false) : may_be_sparse_(may_be_sparse) {}
 
-    // Writes push, (n, 2), and returns the normalizer. Of a side, the lattice has most_nodes at most.
-    double repulsion(Positions positions, std::size_t most_nodes, int threads, ArrayView<float> push);
+    // Writes push (n, 2) and returns the normalizer. The lattice has at most max_nodes along each axis.
+    double repulsion(Positions positions, std::size_t max_nodes, int threads, ArrayView<float> push);
 
-    // Of the last call.
+    // Results of the last call.
     const FieldLattice& lattice() const { return lattice_; }
-    std::size_t outliers() const { return outlier_places().size(); }
-    const std::vector<std::uint32_t>& outlier_places() const { return used_tree_ ? none_ : points_.outside(); }
-    const float* row(std::size_t row) const { return nodes_.data() + row * row_stride(lattice_); }  // convolved
+    std::size_t outliers() const { return outlier_indices().size(); }
+    const std::vector<std::uint32_t>& outlier_indices() const { return used_tree_ ? none_ : points_.outside(); }
+    const float* row(std::size_t row) const {
+        return nodes_.data() + row * row_stride(lattice_);
+    }  // after the convolution
     bool used_tree() const { return used_tree_; }
 
 private:
-    Bounds choose_box(Positions positions, std::size_t most_nodes, int threads);
-    bool outgrown(std::size_t n) const;
+    Bounds choose_box(Positions positions, std::size_t max_nodes, int threads);
+    bool needs_tree(std::size_t n) const;
     bool is_crowded(int threads);
-    double repulsion_by_field(Positions positions, const Bounds& box, std::size_t most_nodes, int threads,
+    double repulsion_by_field(Positions positions, const Bounds& box, std::size_t max_nodes, int threads,
                               ArrayView<float> push);
 
     bool may_be_sparse_;

@@ -7,10 +7,10 @@
 
 namespace pixelsne {
 
-constexpr std::uint32_t kMostPixels = 65536;
+constexpr std::uint32_t kMaxPixels = 65536;
 
-// origin, unit_per_pixel: of the screen, embedding units. width, height: in pixels, 1 to kMostPixels.
-// The root is the smallest square of 2^levels pixels that holds the screen.
+// origin, unit_per_pixel: of the screen, embedding units. width, height: in pixels, 1 to kMaxPixels. The root is the
+// smallest square of 2^levels pixels that contains the screen.
 inline LeafGrid pixel_grid(const double* origin, const double* unit_per_pixel, std::uint32_t width,
                            std::uint32_t height) {
     LeafGrid grid{{origin[0], origin[1]}, {unit_per_pixel[0], unit_per_pixel[1]}, {width, height}, 0};

@@ -12,52 +12,54 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 64;
 
-// Where a point starts: at the best of these of its neighbors, or between all of them.
+// The number of nearest neighbors whose positions are tried as a start, beside the weighted mean of all neighbors.
 constexpr std::size_t kStarts = 10;
 
-constexpr int kMostSteps = 200;
-constexpr int kMostHalvings = 12;
-constexpr double kStillStep = 1e-3;  // embedding units, a hundredth of a pixel or less
+constexpr int kMaxSteps = 200;
+constexpr int kMaxHalvings = 12;
+constexpr double kMinStep = 1e-3;  // embedding units; a hundredth of a pixel or less
 
-struct Pull {
+struct Attraction {
     double cost;      // sum of p log(1 + d2)
     double force[2];  // sum of p (y - y_j) / (1 + d2): half the cost's gradient
     double weight;    // sum of p / (1 + d2)
 };
 
-// One new point looking for its place.
-class Settling {
+// Finds the position of one new point.
+class PointOptimizer {
 public:
-    Settling(Positions map, const MapField& field, const std::int32_t* neighbors, const float* affinities,
-             std::size_t k)
+    PointOptimizer(Positions map, const MapField& field, const std::int32_t* neighbors, const float* affinities,
+                   std::size_t k)
         : map_(map), field_(field), neighbors_(neighbors), affinities_(affinities), k_(k) {}
 
-    void settle(float* settled) {
+    void optimize(float* placed) {
         choose_start();
-        for (int step = 0; step < kMostSteps && take_step(); ++step) {
+        for (int step = 0; step < kMaxSteps && take_step(); ++step) {
         }
-        settled[0] = static_cast<float>(here_[0]);
-        settled[1] = static_cast<float>(here_[1]);
+        placed[0] = static_cast<float>(position_[0]);
+        placed[1] = static_cast<float>(position_[1]);
     }
 
 private:
-    Pull pull_at(const double* position) const {
-        Pull pull{0.0, {0.0, 0.0}, 0.0};
+    Attraction attraction_at(const double* position) const {
+        Attraction attraction{0.0, {0.0, 0.0}, 0.0};
         for (std::size_t rank = 0; rank < k_; ++rank) {
             const float* neighbor = map_.row(static_cast<std::size_t>(neighbors_[rank]));
             const double x = position[0] - neighbor[0];
             const double y = position[1] - neighbor[1];
             const double squared = x * x + y * y;
             const double weight = affinities_[rank] / (1.0 + squared);
-            pull.cost += affinities_[rank] * std::log1p(squared);
-            pull.force[0] += weight * x;
-            pull.force[1] += weight * y;
-            pull.weight += weight;
+            attraction.cost += affinities_[rank] * std::log1p(squared);
+            attraction.force[0] += weight * x;
+            attraction.force[1] += weight * y;
+            attraction.weight += weight;
         }
-        return pull;
+        return attraction;
     }
 
-    double cost_at(const double* position) const { return pull_at(position).cost + std::log(field_.at(position).sum); }
+    double cost_at(const double* position) const {
+        return attraction_at(position).cost + std::log(field_.at(position).sum);
+    }
 
     void choose_start() {
         double mean[2] = {0.0, 0.0};
@@ -65,7 +67,7 @@ private:
             const float* neighbor = map_.row(static_cast<std::size_t>(neighbors_[rank]));
             for (int axis = 0; axis < 2; ++axis) mean[axis] += static_cast<double>(affinities_[rank]) * neighbor[axis];
         }
-        std::copy_n(mean, 2, here_);
+        std::copy_n(mean, 2, position_);
         cost_ = std::numeric_limits<double>::infinity();
         move_if_better(mean);
         for (std::size_t rank = 0; rank < std::min(k_, kStarts); ++rank) {
@@ -79,21 +81,22 @@ private:
         const double cost = cost_at(candidate);
         if (!(cost < cost_)) return false;
         cost_ = cost;
-        std::copy_n(candidate, 2, here_);
+        std::copy_n(candidate, 2, position_);
         return true;
     }
 
-    // Towards the minimum of a parabola above the pull's cost, shorter if the field rises too steeply.
+    // Steps toward the minimum of a parabola above the attraction's cost. Halves the step while the total cost does not
+    // decrease.
     bool take_step() {
-        const Pull pull = pull_at(here_);
-        const FieldValue field = field_.at(here_);
+        const Attraction attraction = attraction_at(position_);
+        const FieldValue field = field_.at(position_);
         double step[2];
         for (int axis = 0; axis < 2; ++axis) {
-            step[axis] = -(pull.force[axis] + 0.5 * field.slope[axis] / field.sum) / pull.weight;
+            step[axis] = -(attraction.force[axis] + 0.5 * field.slope[axis] / field.sum) / attraction.weight;
         }
-        for (int halving = 0; halving < kMostHalvings; ++halving) {
-            if (!(std::hypot(step[0], step[1]) > kStillStep)) return false;
-            const double candidate[2] = {here_[0] + step[0], here_[1] + step[1]};
+        for (int halving = 0; halving < kMaxHalvings; ++halving) {
+            if (!(std::hypot(step[0], step[1]) > kMinStep)) return false;
+            const double candidate[2] = {position_[0] + step[0], position_[1] + step[1]};
             if (move_if_better(candidate)) return true;
             step[0] *= 0.5;
             step[1] *= 0.5;
@@ -106,20 +109,20 @@ private:
     const std::int32_t* neighbors_;
     const float* affinities_;
     std::size_t k_;
-    double here_[2] = {0.0, 0.0};
+    double position_[2] = {0.0, 0.0};
     double cost_ = 0.0;
 };
 
 }  // namespace
 
 void place_new_points(Positions map, const NewPoints& points, int threads, ProgressToken& token,
-                      ArrayView<float> settled) {
+                      ArrayView<float> placed) {
     const MapField field(map, threads);
     token.expect(points.neighbors.rows);
     parallel_for(points.neighbors.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t row = begin; row < end; ++row) {
-            Settling(map, field, points.neighbors.row(row), points.affinities.row(row), points.neighbors.columns)
-                .settle(settled.row(row));
+            PointOptimizer(map, field, points.neighbors.row(row), points.affinities.row(row), points.neighbors.columns)
+                .optimize(placed.row(row));
         }
         token.advance(end - begin);
     });

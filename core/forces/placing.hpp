@@ -1,10 +1,10 @@
-// New points on a finished map, which does not move.
+// Places new points on a finished map, which does not move.
 //
-// A new point with affinities p_j to its neighbors on the map, which sum to 1, settles where
+// A new point has affinities p_j to its neighbors on the map, which sum to 1. It is placed at the minimum of
 //
 //     F(y) = sum over j of p_j log(1 + |y - y_j|^2) + log S(y)
 //
-// is smallest: t-SNE's cost of one row, with the map's own field S as its normalizer. No new point sees another.
+// This is t-SNE's cost of one row, with the map's field S as its normalizer. New points do not affect each other.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 namespace pixelsne {
 
 struct NewPoints {
-    ArrayView<const std::int32_t> neighbors;  // (m, k), nearest first, rows of the map
+    ArrayView<const std::int32_t> neighbors;  // (m, k) rows of the map, nearest first
     ArrayView<const float> affinities;        // (m, k)
 };
 
-// settled: (m, 2), embedding units. Advances the token by m.
+// Writes placed (m, 2), embedding units. Advances the token by m.
 void place_new_points(Positions map, const NewPoints& points, int threads, ProgressToken& token,
-                      ArrayView<float> settled);
+                      ArrayView<float> placed);
 
 }  // namespace pixelsne

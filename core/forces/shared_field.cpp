@@ -26,14 +26,14 @@ void pack_rows(const Nodes& nodes, const FieldLattice& lattice, ArrayView<float>
     }
 }
 
-// What points read from the lattice in all is what they gave to it times what it holds then, node by node.
-double read_in_all(ArrayView<const float> given, const FieldLattice& lattice, const Nodes& convolved) {
+// Returns the sum of the values that all points read: the sum over nodes of deposit times field.
+double sum_of_reads(ArrayView<const float> deposited, const FieldLattice& lattice, const Nodes& convolved) {
     double sum = 0.0;
-    for (std::size_t row = 0; row < given.rows; ++row) {
-        const float* held = convolved.data() + row * row_stride(lattice);
+    for (std::size_t row = 0; row < deposited.rows; ++row) {
+        const float* field = convolved.data() + row * row_stride(lattice);
         double line = 0.0;
-        for (std::size_t column = 0; column < given.columns; ++column) {
-            line += static_cast<double>(held[column]) * given.row(row)[column];
+        for (std::size_t column = 0; column < deposited.columns; ++column) {
+            line += static_cast<double>(field[column]) * deposited.row(row)[column];
         }
         sum += line;
     }
@@ -42,27 +42,27 @@ double read_in_all(ArrayView<const float> given, const FieldLattice& lattice, co
 
 }  // namespace
 
-FieldShare::FieldShare(Positions positions, const FieldLattice& lattice, int threads)
+ShardField::ShardField(Positions positions, const FieldLattice& lattice, int threads)
     : lattice_(lattice), count_(positions.rows) {
-    points_.place(positions, lattice, kEverywhere, threads);
+    points_.assign(positions, lattice, kEverywhere, threads);
 }
 
-void FieldShare::deposit(int threads, ArrayView<float> nodes) {
+void ShardField::deposit(int threads, ArrayView<float> nodes) {
     points_.deposit(threads, nodes_);
     pack_rows(nodes_, lattice_, nodes);
 }
 
-double FieldShare::read(ArrayView<const float> nodes, int threads, ArrayView<float> push) {
+double ShardField::read(ArrayView<const float> nodes, int threads, ArrayView<float> push) {
     pad_rows(nodes, lattice_, nodes_);
     return points_.read(nodes_, threads, push);
 }
 
 double FieldConvolution::apply(const FieldLattice& lattice, std::size_t points, int threads, ArrayView<float> nodes) {
-    const ArrayView<const float> given{nodes.data, nodes.rows, nodes.columns};
+    const ArrayView<const float> deposited{nodes.data, nodes.rows, nodes.columns};
     convolution_.prepare(lattice, threads);
-    pad_rows(given, lattice, nodes_);
+    pad_rows(deposited, lattice, nodes_);
     convolution_.apply(nodes_, row_stride(lattice), threads);
-    const double sum = read_in_all(given, lattice, nodes_);
+    const double sum = sum_of_reads(deposited, lattice, nodes_);
     pack_rows(nodes_, lattice, nodes);
     return normalizer_of(lattice, sum, points);
 }

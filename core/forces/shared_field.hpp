@@ -1,5 +1,6 @@
-// The field of a map whose points several processes share: all deposit theirs on the same lattice, one adds up the
-// nodes and convolves them, and all read the result. On the way nodes are (rows, columns), without padding.
+// The field of a map whose points are distributed over several processes (shards). All shards deposit their points on
+// the same lattice, one process adds up the nodes and convolves them, and all shards read the result. Between
+// processes, nodes are (rows, columns) without padding.
 #pragma once
 
 #include "../array_view.hpp"
@@ -9,18 +10,18 @@
 
 namespace pixelsne {
 
-// Points of one share on the lattice that all shares have in common.
-class FieldShare {
+// The points of one shard on the lattice that all shards use.
+class ShardField {
 public:
-    FieldShare(Positions positions, const FieldLattice& lattice, int threads);
+    ShardField(Positions positions, const FieldLattice& lattice, int threads);
 
     const FieldLattice& lattice() const { return lattice_; }
     std::size_t points() const { return count_; }
 
-    // nodes: written.
+    // Writes the nodes of this shard's points.
     void deposit(int threads, ArrayView<float> nodes);
 
-    // Writes push, (points, 2), and returns the sum of the field's values.
+    // Writes push (points, 2) and returns the sum of the field's values.
     double read(ArrayView<const float> nodes, int threads, ArrayView<float> push);
 
 private:
@@ -30,10 +31,10 @@ private:
     Nodes nodes_;
 };
 
-// Keeps the kernel's spectrum from call to call.
+// Convolves the nodes. Keeps the kernel's spectrum from call to call.
 class FieldConvolution {
 public:
-    // Replaces the nodes of all shares together by their convolution; returns the normalizer. points: of all shares.
+    // Replaces the sum of all shards' nodes by its convolution and returns the normalizer. points: of all shards.
     double apply(const FieldLattice& lattice, std::size_t points, int threads, ArrayView<float> nodes);
 
 private:

@@ -1,4 +1,4 @@
-// Repulsion by a quadtree, over either grid, in one workspace that is kept from iteration to iteration.
+// Repulsion by a quadtree over either grid. The buffers are kept from iteration to iteration.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,12 @@ namespace pixelsne {
 
 class TreeRepulsion {
 public:
-    // Both write push, (n, 2), and return the normalizer.
+    // Both functions write push (n, 2) and return the normalizer.
     double barnes_hut(Positions positions, double theta, int threads, ArrayView<float> push);
     double pixel_tree(Positions positions, const LeafGrid& pixels, Center center, double theta, int threads,
                       ArrayView<float> push);
 
-    // Of the last call.
+    // Results of the last call.
     const std::vector<TreeCell>& cells() const { return tree_.cells(); }
     double build_seconds() const { return build_seconds_; }
     double walk_seconds() const { return walk_seconds_; }
@@ -23,7 +23,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    // start: when the call began; finding the grid is a part of building the tree.
+    // start: time at which the call began. The time for finding the grid counts as building the tree.
     double build_and_walk(Clock::time_point start, Positions positions, const LeafGrid& grid, Center center,
                           double theta, int threads, ArrayView<float> push);
 

@@ -1,4 +1,4 @@
-// A set of rows that is filled and emptied once per block of queries.
+// A set of row indices that is filled and emptied once per block of queries.
 #pragma once
 
 #include <cstdint>

@@ -34,32 +34,33 @@ void Centers::assign(Points points, const std::uint32_t* rows, std::size_t count
 
 void Centers::move_to_means(Points points, const Rows& rows, const Rows& part_of) {
     std::vector<MeanOfRows> means(count(), MeanOfRows(columns_));
-    for (std::size_t place = 0; place < rows.size(); ++place) means[part_of[place]].add(points.row(rows[place]));
+    for (std::size_t index = 0; index < rows.size(); ++index) means[part_of[index]].add(points.row(rows[index]));
     for (std::size_t part = 0; part < count(); ++part) {
         if (means[part].rows() > 0) means[part].finish(values_.data() + part * columns_);
     }
     pack();
 }
 
-void Centers::sort_by_walking() {
-    std::vector<float> walked;
-    Rows left(count());
-    std::iota(left.begin(), left.end(), 0u);
-    for (std::size_t next = 0; !left.empty();) {
-        const float* center = view().row(left[next]);
-        walked.insert(walked.end(), center, center + columns_);
-        left.erase(left.begin() + static_cast<std::ptrdiff_t>(next));
-        if (!left.empty()) next = nearest_of(center, left);
+void Centers::sort_by_tour() {
+    std::vector<float> sorted;
+    Rows remaining(count());
+    std::iota(remaining.begin(), remaining.end(), 0u);
+    for (std::size_t next = 0; !remaining.empty();) {
+        const float* center = view().row(remaining[next]);
+        sorted.insert(sorted.end(), center, center + columns_);
+        remaining.erase(remaining.begin() + static_cast<std::ptrdiff_t>(next));
+        if (!remaining.empty()) next = nearest_of(center, remaining);
     }
-    values_.swap(walked);
+    values_.swap(sorted);
     pack();
 }
 
 void Centers::pack() { panels_.pack_all(view(), 1); }
 
-std::size_t Centers::nearest_of(const float* center, const Rows& among) const {
-    std::vector<float> distances(among.size());
-    kernels().distances_to_rows(center, values_.data(), columns_, among.data(), among.size(), distances.data());
+std::size_t Centers::nearest_of(const float* center, const Rows& candidates) const {
+    std::vector<float> distances(candidates.size());
+    kernels().distances_to_rows(center, values_.data(), columns_, candidates.data(), candidates.size(),
+                                distances.data());
     return static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) - distances.begin());
 }
 

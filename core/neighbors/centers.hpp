@@ -1,4 +1,4 @@
-// Centers of clusters, and the nearest of them to each of many points.
+// Cluster centers, and the assignment of points to the nearest center.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ class Centers {
 public:
     using Rows = std::vector<std::uint32_t>;
 
-    // The rows of `points` that `rows` names.
+    // Copies the rows of `points` that `rows` lists.
     Centers(Points points, const Rows& rows);
 
     std::size_t count() const { return values_.size() / columns_; }
     Points view() const { return {values_.data(), count(), columns_}; }
 
-    // part_of[i] = the center nearest to points[rows[i]]; of equally near ones the first.
+    // Sets part_of[i] to the index of the center nearest to points[rows[i]]. The first center wins a tie.
     void assign(Points points, const std::uint32_t* rows, std::size_t count, int threads, ProgressToken& token,
                 std::uint32_t* part_of) const;
 
-    // A center without points stays where it is.
+    // Moves each center to the mean of its points. A center without points does not move.
     void move_to_means(Points points, const Rows& rows, const Rows& part_of);
 
-    // Walks from center to nearest center not yet seen and renumbers them on the way.
-    void sort_by_walking();
+    // Renumbers the centers along a greedy tour that always continues with the nearest remaining center.
+    void sort_by_tour();
 
 private:
     void pack();
-    std::size_t nearest_of(const float* center, const Rows& among) const;
+    std::size_t nearest_of(const float* center, const Rows& candidates) const;
     void assign_tile(Points points, const std::uint32_t* rows, std::size_t filled, std::uint32_t* part_of) const;
 
     std::vector<float> values_;  // (centers, d)

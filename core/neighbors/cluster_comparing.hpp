@@ -1,4 +1,4 @@
-// Every point compared with those of the clusters that may hold neighbors of it.
+// Compares every query point with the points of the clusters that may hold its neighbors.
 #pragma once
 
 #include "../progress_token.hpp"
@@ -10,15 +10,15 @@
 namespace pixelsne {
 
 struct ClusteredPoints {
-    Points sorted;  // in the order of the clusters
+    Points sorted;  // in cluster order
     const Clusters& clusters;
-    const AskedPoints& asked;
+    const QueryPoints& query_points;
     const ClusterPanels& panels;
     std::size_t k;
 };
 
-// (asked points, k) the neighbors found, by place, in no order but with true distances. `probes` then knows which
-// clusters each point was compared with. Advances the token by the number of asked points.
+// Returns (query points, k) keys of the neighbors found: slots and true distances, unordered within a row. Records in
+// `probes` which clusters each point was compared with. Advances the token by the number of query points.
 KeyRows compare_clusters(const ClusteredPoints& points, ClusterProbes& probes, int threads, ProgressToken& token);
 
 }  // namespace pixelsne

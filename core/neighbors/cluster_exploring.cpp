@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kClustersPerChunk = 4;
 constexpr std::size_t kRowsPerChunk = 1024;
 
-// (rows, reach) the nearest neighbors of each asked point, which stay as they are while rows change.
+// Returns (rows, reach) the nearest neighbors of each query point. This copy does not change while rows change.
 std::vector<std::uint32_t> nearest_of_rows(KeyRows& rows, std::size_t k, std::size_t reach, int threads,
                                            ProgressToken& token) {
     const std::size_t n = rows.size() / k;
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> nearest_of_rows(KeyRows& rows, std::size_t k, std::si
     return nearest;
 }
 
-std::vector<std::uint32_t> cluster_of_places(const Clusters& clusters) {
+std::vector<std::uint32_t> cluster_of_slots(const Clusters& clusters) {
     std::vector<std::uint32_t> cluster_of(clusters.order.size());
     for (std::uint32_t cluster = 0; cluster < clusters.count(); ++cluster) {
         std::fill(cluster_of.begin() + clusters.begin[cluster], cluster_of.begin() + clusters.begin[cluster + 1],
@@ -36,20 +36,21 @@ std::vector<std::uint32_t> cluster_of_places(const Clusters& clusters) {
     return cluster_of;
 }
 
-// (n) the row of each place, kNoRow for those that are not asked.
+// Returns (n) the row of each slot, or kNoRow for points that are not queries.
 constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
 
-std::vector<std::uint32_t> row_of_places(const Clusters& clusters, const AskedPoints& asked) {
+std::vector<std::uint32_t> row_of_slots(const Clusters& clusters, const QueryPoints& query_points) {
     std::vector<std::uint32_t> row_of(clusters.order.size(), kNoRow);
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
-        asked.for_each(clusters, cluster,
-                       [&](std::size_t place, std::size_t row) { row_of[place] = static_cast<std::uint32_t>(row); });
+        query_points.for_each(clusters, cluster, [&](std::size_t slot, std::size_t row) {
+            row_of[slot] = static_cast<std::uint32_t>(row);
+        });
     }
     return row_of;
 }
 
-// What all threads read.
-struct Surroundings {
+// The inputs that all threads share.
+struct ExploreInputs {
     Points sorted;
     const ClusterProbes& probes;
     std::vector<std::uint32_t> cluster_of;  // (n)
@@ -60,71 +61,71 @@ struct Surroundings {
 
 class Explorer {
 public:
-    Explorer(const Surroundings& around, std::size_t clusters, std::size_t k)
-        : around_(around), k_(k), compared_(clusters, kNobody), seen_(around.sorted.rows) {}
+    Explorer(const ExploreInputs& inputs, std::size_t clusters, std::size_t k)
+        : inputs_(inputs), k_(k), compared_(clusters, kNoSlot), candidates_(inputs.sorted.rows) {}
 
-    // number: the place's row, whose keys are at `row`.
-    void explore(std::size_t cluster, std::size_t place, std::size_t number, std::uint64_t* row) {
-        const auto self = static_cast<std::uint32_t>(place);
-        const std::size_t reach = around_.reach;
-        around_.probes.for_each_compared(cluster, place, [&](std::uint32_t other) { compared_[other] = self; });
+    // Explores for the point at `slot`, whose table row is `row` and whose neighbor keys are at `keys`.
+    void explore(std::size_t cluster, std::size_t slot, std::size_t row, std::uint64_t* keys) {
+        const auto self = static_cast<std::uint32_t>(slot);
+        const std::size_t reach = inputs_.reach;
+        inputs_.probes.for_each_compared(cluster, slot, [&](std::uint32_t other) { compared_[other] = self; });
         for (std::size_t rank = 0; rank < reach; ++rank) {
-            const std::uint32_t their_row = around_.row_of[around_.nearest[number * reach + rank]];
-            if (their_row == kNoRow) continue;
-            const std::uint32_t* theirs = around_.nearest.data() + their_row * reach;
+            const std::uint32_t neighbor_row = inputs_.row_of[inputs_.nearest[row * reach + rank]];
+            if (neighbor_row == kNoRow) continue;
+            const std::uint32_t* neighbor_list = inputs_.nearest.data() + neighbor_row * reach;
             for (std::size_t other = 0; other < reach; ++other) {
-                if (compared_[around_.cluster_of[theirs[other]]] != self) seen_.add(theirs[other]);
+                if (compared_[inputs_.cluster_of[neighbor_list[other]]] != self) candidates_.add(neighbor_list[other]);
             }
         }
-        offer(place, seen_.rows(), row);
-        seen_.clear();
+        offer(slot, candidates_.rows(), keys);
+        candidates_.clear();
     }
 
 private:
-    static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+    static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
-    void offer(std::size_t place, const std::vector<std::uint32_t>& places, std::uint64_t* row) {
-        distances_.resize(places.size());
-        const Points sorted = around_.sorted;
-        kernels().distances_to_rows(sorted.row(place), sorted.data, sorted.columns, places.data(), places.size(),
+    void offer(std::size_t slot, const std::vector<std::uint32_t>& slots, std::uint64_t* row) {
+        distances_.resize(slots.size());
+        const Points sorted = inputs_.sorted;
+        kernels().distances_to_rows(sorted.row(slot), sorted.data, sorted.columns, slots.data(), slots.size(),
                                     distances_.data());
         const float limit = key_distance(*std::max_element(row, row + k_));
         keys_.assign(row, row + k_);
-        for (std::size_t other = 0; other < places.size(); ++other) {
-            if (distances_[other] < limit) keys_.push_back(candidate_key(distances_[other], places[other]));
+        for (std::size_t other = 0; other < slots.size(); ++other) {
+            if (distances_[other] < limit) keys_.push_back(candidate_key(distances_[other], slots[other]));
         }
         if (keys_.size() == k_) return;
         std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1), keys_.end());
         std::copy_n(keys_.begin(), k_, row);
     }
 
-    const Surroundings& around_;
+    const ExploreInputs& inputs_;
     std::size_t k_;
-    std::vector<std::uint32_t> compared_;  // (clusters) the last point that has been compared with them
-    CandidateSet seen_;
+    std::vector<std::uint32_t> compared_;  // (clusters) slot of the last point that was compared with the cluster
+    CandidateSet candidates_;
     std::vector<float> distances_;
     std::vector<std::uint64_t> keys_;
 };
 
 }  // namespace
 
-void explore_other_clusters(Points sorted, const Clusters& clusters, const AskedPoints& asked,
+void explore_other_clusters(Points sorted, const Clusters& clusters, const QueryPoints& query_points,
                             const ClusterProbes& probes, std::size_t k, std::size_t reach, int threads,
                             ProgressToken& token, KeyRows& rows) {
     reach = std::min(reach, k);
-    const Surroundings around{sorted,
-                              probes,
-                              cluster_of_places(clusters),
-                              row_of_places(clusters, asked),
-                              nearest_of_rows(rows, k, reach, threads, token),
-                              reach};
+    const ExploreInputs inputs{sorted,
+                               probes,
+                               cluster_of_slots(clusters),
+                               row_of_slots(clusters, query_points),
+                               nearest_of_rows(rows, k, reach, threads, token),
+                               reach};
     parallel_for(clusters.count(), kClustersPerChunk, threads, [&](std::size_t first, std::size_t last, std::size_t) {
-        Explorer explorer(around, clusters.count(), k);
+        Explorer explorer(inputs, clusters.count(), k);
         for (std::size_t cluster = first; cluster < last; ++cluster) {
-            asked.for_each(clusters, cluster, [&](std::size_t place, std::size_t row) {
-                explorer.explore(cluster, place, row, rows.data() + row * k);
+            query_points.for_each(clusters, cluster, [&](std::size_t slot, std::size_t row) {
+                explorer.explore(cluster, slot, row, rows.data() + row * k);
             });
-            token.advance(asked.count(cluster));
+            token.advance(query_points.count(cluster));
         }
     });
 }

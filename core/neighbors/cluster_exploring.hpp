@@ -1,4 +1,4 @@
-// Neighbors of neighbors from clusters a point has not been compared with.
+// Explores neighbors of neighbors that lie in clusters a point has not been compared with.
 #pragma once
 
 #include "../progress_token.hpp"
@@ -8,10 +8,10 @@
 
 namespace pixelsne {
 
-// Offers every asked point the nearest `reach` neighbors of its nearest `reach` neighbors, of those that were asked
-// themselves, and keeps the better of them in its row, in no order. Points by place; sorted: the points in the order
-// of the clusters. Advances the token by the number of rows.
-void explore_other_clusters(Points sorted, const Clusters& clusters, const AskedPoints& asked,
+// Offers every query point the nearest `reach` neighbors of its nearest `reach` neighbors and keeps the k best in its
+// row, unordered. Only neighbors that are query points have lists to explore. Keys hold slots; `sorted` holds the
+// points in cluster order. Advances the token by the number of rows.
+void explore_other_clusters(Points sorted, const Clusters& clusters, const QueryPoints& query_points,
                             const ClusterProbes& probes, std::size_t k, std::size_t reach, int threads,
                             ProgressToken& token, KeyRows& rows);
 

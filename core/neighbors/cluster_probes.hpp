@@ -1,4 +1,4 @@
-// Which clusters a point is compared with.
+// Chooses the clusters that a point is compared with.
 #pragma once
 
 #include <algorithm>
@@ -15,72 +15,72 @@
 namespace pixelsne {
 
 // A point is compared with the clusters whose score (probe_scores.hpp) is below the distance of the k-th neighbor found
-// so far. The data decide the patience: the true neighbors of a sample of points show which share of them it would
-// find, and how many clusters it would take.
+// so far. The rank scale of the scores is fitted to the data: the true neighbors of a sample of points show which
+// recall a rank scale reaches and how many comparisons it takes.
 //
-// Every point looks at the nearest clusters around its own, choice() of them. Points for which these are too few look
-// at all of around() afterwards.
+// The first pass scores the first_pass_count() clusters nearest to a point's own cluster. Points that need more
+// clusters score all nearby_count() clusters in a second pass.
 class ClusterProbes {
 public:
-    // recall: 1 for comparing with all clusters. most: the number of clusters that points may be compared with on
-    // average, their own included.
-    ClusterProbes(Points sorted, const Clusters& clusters, Points centers, double recall, std::size_t most,
+    // recall: target recall; 1 compares every point with all clusters. max_probes: upper limit of the mean number of
+    // clusters that a point is compared with, including its own cluster.
+    ClusterProbes(Points sorted, const Clusters& clusters, Points centers, double recall, std::size_t max_probes,
                   std::size_t k, int threads, ProgressToken& token);
 
-    // (around_count()) The clusters around one, nearest first, without itself.
-    const std::uint32_t* around(std::size_t cluster) const { return near_.indices.data() + cluster * near_count_; }
-    std::size_t around_count() const { return near_count_; }
-    std::size_t choice() const { return choice_; }
+    // Returns (nearby_count()) the clusters nearest to `cluster`, nearest first, without itself.
+    const std::uint32_t* nearby(std::size_t cluster) const { return nearby_.indices.data() + cluster * nearby_count_; }
+    std::size_t nearby_count() const { return nearby_count_; }
+    std::size_t first_pass_count() const { return first_pass_count_; }
 
-    // Scores the first `count` clusters around one for points of it, given by place.
-    void score(std::size_t cluster, const std::vector<std::uint32_t>& places, std::size_t count,
+    // Scores the first `count` clusters of nearby(cluster) for the points of `cluster` at the given slots.
+    void score(std::size_t cluster, const std::vector<std::uint32_t>& slots, std::size_t count,
                ProbeScores& scores) const {
-        score(cluster, places, count, patience_, scores);
+        score(cluster, slots, count, rank_scale_, scores);
     }
-    void score(std::size_t cluster, const std::vector<std::uint32_t>& places, std::size_t count, float patience,
+    void score(std::size_t cluster, const std::vector<std::uint32_t>& slots, std::size_t count, float rank_scale,
                ProbeScores& scores) const {
-        scores.fill(sorted_, places, centers_, cluster, around(cluster), near_.distances.data() + cluster * near_count_,
-                    count, patience);
+        scores.fill(sorted_, slots, centers_, cluster, nearby(cluster),
+                    nearby_.distances.data() + cluster * nearby_count_, count, rank_scale);
     }
 
-    // The score that a cluster must stay below for a point whose k-th neighbor so far is at this squared distance,
-    // which is infinite while there are fewer than k.
-    float highest_score(float squared_distance) const {
+    // Returns the score that a cluster must stay below. squared_distance: of the k-th neighbor found so far, infinite
+    // while there are fewer than k.
+    float score_limit(float squared_distance) const {
         return exhaustive_ ? std::numeric_limits<float>::infinity() : std::sqrt(squared_distance);
     }
 
-    // Remembers that the point at `place` was compared with around(its cluster)[rank], rank < choice().
-    void add(std::size_t place, std::size_t rank) {
-        compared_[place * words_ + rank / 64] |= std::uint64_t{1} << (rank % 64);
+    // Records that the point at `slot` was compared with nearby(its cluster)[rank], rank < first_pass_count().
+    void add(std::size_t slot, std::size_t rank) {
+        compared_[slot * words_ + rank / 64] |= std::uint64_t{1} << (rank % 64);
     }
 
-    // Remembers comparisons beyond choice(): pairs of place (high half) and cluster, ascending.
-    void add_further(std::vector<std::uint64_t> pairs) { further_ = std::move(pairs); }
+    // Records the comparisons of the second pass: pairs of slot (high half) and cluster (low half), ascending.
+    void set_second_pass(std::vector<std::uint64_t> pairs) { second_pass_ = std::move(pairs); }
 
-    // Calls visit(cluster) for all clusters the point at `place` was compared with, its own included.
+    // Calls visit(cluster) for every cluster that the point at `slot` was compared with, including its own.
     template <class Visit>
-    void for_each_compared(std::size_t cluster, std::size_t place, Visit&& visit) const {
+    void for_each_compared(std::size_t cluster, std::size_t slot, Visit&& visit) const {
         visit(static_cast<std::uint32_t>(cluster));
         for (std::size_t word = 0; word < words_; ++word) {
-            for (std::uint64_t bits = compared_[place * words_ + word]; bits != 0; bits &= bits - 1) {
-                visit(around(cluster)[word * 64 + static_cast<std::size_t>(__builtin_ctzll(bits))]);
+            for (std::uint64_t bits = compared_[slot * words_ + word]; bits != 0; bits &= bits - 1) {
+                visit(nearby(cluster)[word * 64 + static_cast<std::size_t>(__builtin_ctzll(bits))]);
             }
         }
-        auto pair = std::lower_bound(further_.begin(), further_.end(), std::uint64_t{place} << 32);
-        for (; pair != further_.end() && *pair >> 32 == place; ++pair) visit(static_cast<std::uint32_t>(*pair));
+        auto pair = std::lower_bound(second_pass_.begin(), second_pass_.end(), std::uint64_t{slot} << 32);
+        for (; pair != second_pass_.end() && *pair >> 32 == slot; ++pair) visit(static_cast<std::uint32_t>(*pair));
     }
 
 private:
     Points sorted_;
     Points centers_;
     bool exhaustive_;
-    float patience_ = 1.0f;
-    std::size_t near_count_;
-    std::size_t choice_;
+    float rank_scale_ = 1.0f;
+    std::size_t nearby_count_;
+    std::size_t first_pass_count_;
     std::size_t words_;
-    CenterNeighbors near_;                 // near_count_ of each center
-    std::vector<std::uint64_t> compared_;  // (n, words) a bit for each rank below choice_
-    std::vector<std::uint64_t> further_;
+    CenterNeighbors nearby_;               // nearby_count_ neighbors of each center
+    std::vector<std::uint64_t> compared_;  // (n, words) one bit per rank below first_pass_count_
+    std::vector<std::uint64_t> second_pass_;
 };
 
 }  // namespace pixelsne

@@ -15,39 +15,41 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 1024;
 
-// new_number: of a place, in the table. target: the table's row for a row.
-template <class NewNumber, class Target>
-void write_table(std::size_t asked, int threads, KeyRows& rows, NeighborTable table, NewNumber&& new_number,
-                 Target&& target) {
+// Sorts the rows and writes them to the table. new_index(slot): the index that the table has for a slot.
+// table_row(row): the table's row for a row of `rows`.
+template <class NewIndex, class TableRow>
+void write_table(std::size_t query_count, int threads, KeyRows& rows, NeighborTable table, NewIndex&& new_index,
+                 TableRow&& table_row) {
     const std::size_t k = table.k();
-    parallel_for(asked, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
+    parallel_for(query_count, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t row = begin; row < end; ++row) {
             std::uint64_t* keys = rows.data() + row * k;
             for (std::size_t rank = 0; rank < k; ++rank) {
-                keys[rank] = candidate_key(key_distance(keys[rank]), new_number(key_index(keys[rank])));
+                keys[rank] = candidate_key(key_distance(keys[rank]), new_index(key_index(keys[rank])));
             }
             std::sort(keys, keys + k);
-            table.write_row(target(row), keys);
+            table.write_row(table_row(row), keys);
         }
     });
 }
 
-// (n) the number of each place: asked points by their row, others as they were.
-std::vector<std::uint32_t> numbers_by_cluster(const Clusters& clusters, const AskedPoints& asked) {
-    std::vector<std::uint32_t> numbers = clusters.order;
+// Returns (n) the new index of each slot: the row of a query point, the input index of any other point.
+std::vector<std::uint32_t> indices_by_cluster(const Clusters& clusters, const QueryPoints& query_points) {
+    std::vector<std::uint32_t> indices = clusters.order;
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
-        asked.for_each(clusters, cluster,
-                       [&](std::size_t place, std::size_t row) { numbers[place] = static_cast<std::uint32_t>(row); });
+        query_points.for_each(clusters, cluster, [&](std::size_t slot, std::size_t row) {
+            indices[slot] = static_cast<std::uint32_t>(row);
+        });
     }
-    return numbers;
+    return indices;
 }
 
-// (rows) the point of each row.
-std::vector<std::uint32_t> points_of_rows(const Clusters& clusters, const AskedPoints& asked) {
-    std::vector<std::uint32_t> points(asked.count());
+// Returns (rows) the input index of each row's point.
+std::vector<std::uint32_t> points_of_rows(const Clusters& clusters, const QueryPoints& query_points) {
+    std::vector<std::uint32_t> points(query_points.count());
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
-        asked.for_each(clusters, cluster,
-                       [&](std::size_t place, std::size_t row) { points[row] = clusters.order[place]; });
+        query_points.for_each(clusters, cluster,
+                              [&](std::size_t slot, std::size_t row) { points[row] = clusters.order[slot]; });
     }
     return points;
 }
@@ -58,32 +60,32 @@ void find_cluster_neighbors(Points points, const ClusterSettings& settings, int 
                             NeighborTable table, std::int32_t* order) {
     const std::size_t n = points.rows;
     const std::size_t k = table.k();
-    const std::size_t wanted = table.rows();
-    token.expect(n + (settings.reach > 0 ? 2 : 1) * wanted);
+    const std::size_t query_count = table.rows();
+    token.expect(n + (settings.reach > 0 ? 2 : 1) * query_count);
     Clusters clusters = find_clusters(points, settings.size, settings.seed, threads, token);
-    const AskedPoints asked(clusters, wanted);
+    const QueryPoints query_points(clusters, query_count);
     const AlignedVector<float> gathered = gather_rows(points, clusters.order, threads);
     const Points sorted{gathered.data(), n, points.columns};
     KeyRows rows;
     {
         const ClusterPanels panels(sorted, clusters.begin, threads, token);
         ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.probes, k, threads, token);
-        rows = compare_clusters({sorted, clusters, asked, panels, k}, probes, threads, token);
+        rows = compare_clusters({sorted, clusters, query_points, panels, k}, probes, threads, token);
         if (settings.reach > 0) {
-            explore_other_clusters(sorted, clusters, asked, probes, k, settings.reach, threads, token, rows);
+            explore_other_clusters(sorted, clusters, query_points, probes, k, settings.reach, threads, token, rows);
         }
     }
-    const std::vector<std::uint32_t> points_asked = points_of_rows(clusters, asked);
+    const std::vector<std::uint32_t> query_indices = points_of_rows(clusters, query_points);
     if (order == nullptr) {
         write_table(
-            wanted, threads, rows, table, [&](std::uint32_t place) { return clusters.order[place]; },
-            [&](std::size_t row) { return points_asked[row]; });
+            query_count, threads, rows, table, [&](std::uint32_t slot) { return clusters.order[slot]; },
+            [&](std::size_t row) { return query_indices[row]; });
     } else {
-        const std::vector<std::uint32_t> numbers = numbers_by_cluster(clusters, asked);
+        const std::vector<std::uint32_t> indices = indices_by_cluster(clusters, query_points);
         write_table(
-            wanted, threads, rows, table, [&](std::uint32_t place) { return numbers[place]; },
+            query_count, threads, rows, table, [&](std::uint32_t slot) { return indices[slot]; },
             [](std::size_t row) { return row; });
-        std::copy(points_asked.begin(), points_asked.end(), order);
+        std::copy(query_indices.begin(), query_indices.end(), order);
     }
 }
 

@@ -1,5 +1,5 @@
-// Points in small clusters; each is compared with those of the clusters that may hold neighbors of it, many with many,
-// and then offered its neighbors' neighbors.
+// Neighbor search in clusters, similar to an inverted file (IVF): divides the points into small clusters, compares each
+// query point with the clusters that may hold its neighbors, and then explores neighbors of neighbors.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,18 @@ namespace pixelsne {
 
 struct ClusterSettings {
     std::uint64_t seed;
-    std::size_t size;  // points in a cluster, about
-    double recall;     // share of the neighbors wanted; decides with how many clusters points are compared; 1: with all
-    std::size_t probes;  // below 1: clusters a point is compared with on average at most, its own included
-    std::size_t reach;   // and then neighbors of neighbors, reach x reach a point; 0: none
+    std::size_t size;    // mean number of points in a cluster, approximately
+    double recall;       // target recall; it decides how many clusters a point is compared with; 1: all clusters
+    std::size_t probes;  // for recall < 1: upper limit of the mean number of clusters per point, including its own
+    std::size_t reach;   // then explore reach x reach neighbors of neighbors per point; 0: none
 };
 
-// The table has a row for each of the first points, all of them or fewer; the others are found, but not asked.
-// Rows are in the order of the points if `order` is null. Else the asked points are numbered cluster by cluster, in the
-// table, too, and order (rows) receives the point of each row: what is near is then near in memory. The others keep
-// their numbers.
+// The table has one row for each query point. The query points are the first points of the input: all of them, or
+// fewer. The search may return any other point as a neighbor.
+//
+// If `order` is null, rows are in input order. Otherwise the query points are renumbered cluster by cluster, in the
+// indices of the table, too, so that near points are close in memory. order (rows) then receives the input index of
+// each row. Points that are not queries keep their indices.
 void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,
                             NeighborTable table, std::int32_t* order = nullptr);
 

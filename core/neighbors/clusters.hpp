@@ -1,4 +1,6 @@
-// Points in clusters of about one size, found by dividing them again and again with k-means.
+// Divides points into clusters of similar size by repeated k-means.
+//
+// A slot is an index into Clusters::order: the position of a point in cluster order.
 #pragma once
 
 #include <algorithm>
@@ -11,32 +13,32 @@
 namespace pixelsne {
 
 struct Clusters {
-    std::vector<std::uint32_t> order;  // (n) place -> point, cluster after cluster, near ones close together
-    std::vector<std::uint32_t> begin;  // (clusters + 1) where each starts in `order`
+    std::vector<std::uint32_t> order;  // (n) slot -> point, cluster by cluster; near clusters are close together
+    std::vector<std::uint32_t> begin;  // (clusters + 1) first slot of each cluster
 
     std::size_t count() const { return begin.size() - 1; }
-    std::size_t cluster_of(std::size_t place) const {
-        return static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), place) - begin.begin()) - 1;
+    std::size_t cluster_of(std::size_t slot) const {
+        return static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), slot) - begin.begin()) - 1;
     }
     std::size_t size(std::size_t cluster) const { return begin[cluster + 1] - begin[cluster]; }
 };
 
-// The points whose neighbors are wanted, where they are not all: those with the lowest numbers. They are the first of
-// their clusters, and have rows in a table, cluster after cluster.
-class AskedPoints {
+// The points whose neighbors are searched: the first `count` points of the input. They come first in each cluster, and
+// their rows in the table follow the clusters.
+class QueryPoints {
 public:
-    // Brings the asked points, those below `count`, to the beginning of each cluster.
-    AskedPoints(Clusters& clusters, std::size_t count);
+    // Moves the query points, whose indices are below `count`, to the beginning of each cluster.
+    QueryPoints(Clusters& clusters, std::size_t count);
 
     std::size_t count() const { return first_row_.back(); }
     std::size_t count(std::size_t cluster) const { return first_row_[cluster + 1] - first_row_[cluster]; }
     std::size_t first_row(std::size_t cluster) const { return first_row_[cluster]; }
 
-    // Calls visit(place, row) for all asked points of a cluster.
+    // Calls visit(slot, row) for every query point of a cluster.
     template <class Visit>
     void for_each(const Clusters& clusters, std::size_t cluster, Visit&& visit) const {
-        for (std::size_t at = 0; at < count(cluster); ++at) {
-            visit(clusters.begin[cluster] + at, first_row_[cluster] + at);
+        for (std::size_t offset = 0; offset < count(cluster); ++offset) {
+            visit(clusters.begin[cluster] + offset, first_row_[cluster] + offset);
         }
     }
 
@@ -44,11 +46,11 @@ private:
     std::vector<std::size_t> first_row_;  // (clusters + 1)
 };
 
-// Clusters hold `size` points on average, about, and never more than twice that. Advances the token by
-// the number of points.
+// Clusters hold about `size` points on average and never more than twice that. Advances the token by the number of
+// points.
 Clusters find_clusters(Points points, std::size_t size, std::uint64_t seed, int threads, ProgressToken& token);
 
-// The nearest other centers of each center, nearest first.
+// The nearest other centers of each center, in ascending order of distance.
 struct CenterNeighbors {
     std::vector<std::uint32_t> indices;  // (centers, count)
     std::vector<float> distances;        // (centers, count), not squared

@@ -1,4 +1,4 @@
-// Every point compared with every other.
+// Exact neighbors by brute force.
 #pragma once
 
 #include "../progress_token.hpp"
@@ -8,7 +8,7 @@ namespace pixelsne {
 
 void find_exact_neighbors(Points points, int threads, ProgressToken& token, NeighborTable table);
 
-// Every query (m, d) compared with every point (n, d); table: (m, k).
+// Finds the neighbors of queries (m, d) among points (n, d); table: (m, k).
 void find_neighbors_of_queries(Points queries, Points points, int threads, ProgressToken& token, NeighborTable table);
 
 }  // namespace pixelsne

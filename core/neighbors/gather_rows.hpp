@@ -1,4 +1,4 @@
-// A copy of the points in another order.
+// Copies rows of points in a given order.
 #pragma once
 
 #include <algorithm>

@@ -12,14 +12,14 @@ constexpr std::size_t kRounds = 5;
 
 using Rows = std::vector<std::uint32_t>;
 
-// Different rows, in random order: the first steps of a shuffle.
-Rows draw_sample(const std::uint32_t* rows, std::size_t count, std::size_t wanted, RandomStream& random) {
+// Draws distinct rows in random order, by the first steps of a Fisher-Yates shuffle.
+Rows draw_sample(const std::uint32_t* rows, std::size_t count, std::size_t size, RandomStream& random) {
     Rows all(rows, rows + count);
-    wanted = std::min(wanted, count);
-    for (std::size_t place = 0; place < wanted; ++place) {
-        std::swap(all[place], all[place + random.below(static_cast<std::uint32_t>(count - place))]);
+    size = std::min(size, count);
+    for (std::size_t index = 0; index < size; ++index) {
+        std::swap(all[index], all[index + random.below(static_cast<std::uint32_t>(count - index))]);
     }
-    all.resize(wanted);
+    all.resize(size);
     return all;
 }
 
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> divide_by_k_means(Points points, const std::uint32_t*
         centers.assign(points, sample.data(), sample.size(), threads, token, part_of.data());
         centers.move_to_means(points, sample, part_of);
     }
-    centers.sort_by_walking();
+    centers.sort_by_tour();
     part_of.resize(count);
     centers.assign(points, rows, count, threads, token, part_of.data());
     return part_of;

@@ -1,4 +1,4 @@
-// Lloyd's k-means on a sample, then every point to its nearest center.
+// Lloyd's k-means on a sample, followed by the assignment of all points to the nearest center.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace pixelsne {
 
-// parts: at least 1. Returns the part of each of `rows`, numbered so that neighbors in number are near
-// each other in space; parts may be empty.
+// Returns the part of each of `rows`. parts: at least 1. Parts with close numbers are near each other in space. Parts
+// may be empty.
 std::vector<std::uint32_t> divide_by_k_means(Points points, const std::uint32_t* rows, std::size_t count,
                                              std::size_t parts, RandomStream random, int threads, ProgressToken& token);
 

@@ -1,4 +1,4 @@
-// Neighbor lists in the making: k keys a point, and how blocks of points that share candidates fill theirs.
+// Neighbor lists under construction: k keys per point, and a search that fills the lists of a block of points.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace pixelsne {
 
-// (n, k) keys of nearest_list.hpp; in which order, those who fill them say.
-using KeyRows = UnsetVector<std::uint64_t>;
+// (n, k) keys of nearest_list.hpp. The function that fills them defines their order.
+using KeyRows = UninitializedVector<std::uint64_t>;
 
-// What one task needs for block after block. Points that are close together are searched together and share their
-// candidates.
+// Searches for one block of points after another. Points of a block are close together and share their candidates. Each
+// task owns one BlockSearch.
 class BlockSearch {
 public:
     explicit BlockSearch(Points points)
@@ -24,8 +24,8 @@ public:
 
     CandidateSet& candidates() { return candidates_; }
 
-    // Compares rows begin..end with all candidates, which must hold k others for each, and empties the
-    // set. The keys of a row are sorted. limits, if given: those of an earlier round, whose k-th distances
+    // Compares rows begin..end with all candidates and then empties the set. The set must hold at least k candidates
+    // besides each row. The keys of a row are sorted. limits: keys of an earlier round or null; their k-th distances
     // bound the new ones.
     void fill(std::size_t begin, std::size_t end, std::size_t k, const KeyRows* limits, KeyRows& rows) {
         for (std::size_t query = begin; query < end; ++query) {

@@ -1,4 +1,4 @@
-// The mean of rows, which are added one after the other, in double.
+// The mean of rows, accumulated in double precision.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ public:
 
     std::size_t rows() const { return rows_; }
 
-    // Writes the mean, of one row or more, and starts anew.
+    // Writes the mean of the rows added, at least one, and resets the sums.
     void finish(float* mean) {
         for (std::size_t column = 0; column < sums_.size(); ++column) {
             mean[column] = static_cast<float>(sums_[column] / static_cast<double>(rows_));

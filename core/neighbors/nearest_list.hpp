@@ -1,9 +1,8 @@
-// The k nearest of all candidates offered, for one query.
+// Collects the k nearest candidates of one query.
 //
-// A candidate is a key: the bits of its squared distance above its index. Distances are not negative,
-// so keys order by distance and then by index, and the outcome does not depend on the order of offers.
-// Offers below the limit are appended; when the list is full its k smallest are kept. That costs a few
-// nanoseconds an offer, however large k is.
+// A candidate is a key: the bits of its squared distance above its index. Distances are not negative, so keys sort by
+// distance and then by index, and the result does not depend on the order of the offers. Offers below the limit are
+// appended. When the list is full, the k smallest keys are kept. An offer costs a few nanoseconds, however large k is.
 #pragma once
 
 #include <algorithm>
@@ -39,24 +38,24 @@ public:
         keys_.resize(2 * k + 32);
     }
 
-    // Candidates beyond this squared distance need not be offered.
+    // Callers may skip candidates beyond this squared distance.
     float limit() const { return limit_; }
 
-    // No candidate may be offered twice.
+    // Callers must not offer a candidate twice.
     void offer(float squared_distance, std::uint32_t index) {
         if (!(squared_distance <= limit_)) return;
         if (size_ == keys_.size()) shrink();
         keys_[size_++] = candidate_key(squared_distance, index);
     }
 
-    // Lets the limit fall before the list is full, at moments when that saves the caller work. An
-    // eighth of k new candidates must have come in, so that shrinking stays cheap.
+    // Lowers the limit before the list is full, where that saves the caller work. At least k / 8 new candidates must
+    // have arrived, so that shrinking stays cheap.
     void tighten() {
         const bool first_limit = size_ >= k_ && limit_ == std::numeric_limits<float>::infinity();
         if (first_limit || size_ > k_ + k_ / 8) shrink();
     }
 
-    // The (at most) k nearest, in order.
+    // Returns the keys of the (at most) k nearest candidates, in ascending order.
     const std::uint64_t* finish() {
         if (size_ > k_) shrink();
         std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(size_));

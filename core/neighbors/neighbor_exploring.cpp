@@ -15,9 +15,9 @@ void add_neighbors(const KeyRows& rows, std::size_t k, std::size_t row, std::siz
 
 std::size_t count_new(const std::uint64_t* before, const std::uint64_t* after, std::size_t k) {
     std::size_t kept = 0;
-    for (std::size_t old = 0, fresh = 0; old < k && fresh < k;) {
-        kept += before[old] == after[fresh] ? 1 : 0;
-        before[old] <= after[fresh] ? ++old : ++fresh;
+    for (std::size_t old = 0, current = 0; old < k && current < k;) {
+        kept += before[old] == after[current] ? 1 : 0;
+        before[old] <= after[current] ? ++old : ++current;
     }
     return k - kept;
 }
@@ -27,7 +27,7 @@ std::size_t count_new(const std::uint64_t* before, const std::uint64_t* after, s
 double explore_neighbors(Points points, std::size_t k, std::size_t reach, int threads, ProgressToken& token,
                          const KeyRows& before, KeyRows& after) {
     reach = std::min(reach, k);
-    std::vector<std::size_t> fresh(chunk_count(points.rows, kRowsPerChunk));
+    std::vector<std::size_t> new_entries(chunk_count(points.rows, kRowsPerChunk));
     parallel_for(
         points.rows, kRowsPerChunk, threads, [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t chunk) {
             BlockSearch search(points);
@@ -41,11 +41,11 @@ double explore_neighbors(Points points, std::size_t k, std::size_t reach, int th
                 }
                 search.fill(begin, end, k, &before, after);
                 for (std::size_t row = begin; row < end; ++row)
-                    fresh[chunk] += count_new(&before[row * k], &after[row * k], k);
+                    new_entries[chunk] += count_new(&before[row * k], &after[row * k], k);
             }
             token.advance(chunk_end - chunk_begin);
         });
-    const auto total = std::accumulate(fresh.begin(), fresh.end(), std::size_t{0});
+    const auto total = std::accumulate(new_entries.begin(), new_entries.end(), std::size_t{0});
     return static_cast<double>(total) / static_cast<double>(points.rows * k);
 }
 

@@ -1,4 +1,4 @@
-// "The neighbors of my neighbors are also likely to be my neighbors."
+// Neighbor exploring: the neighbors of a point's neighbors are likely to be its own neighbors.
 #pragma once
 
 #include "../progress_token.hpp"
@@ -6,8 +6,8 @@
 
 namespace pixelsne {
 
-// Offers every point the nearest `reach` neighbors of its nearest `reach` neighbors, from the lists in
-// `before`, and writes the better lists to `after`. Returns the share of entries that are new.
+// Offers every point the nearest `reach` neighbors of its nearest `reach` neighbors, from the lists in `before`, and
+// writes the improved lists to `after`. Returns the share of entries that are new.
 double explore_neighbors(Points points, std::size_t k, std::size_t reach, int threads, ProgressToken& token,
                          const KeyRows& before, KeyRows& after);
 

@@ -1,4 +1,4 @@
-// What every neighbor search fills.
+// The result of a neighbor search.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace pixelsne {
 
-// Row i: the k nearest points to i in order, never i itself. Equal distances come by index;
-// which of several at the k-th distance is taken is the search's own business.
+// Row i holds the k nearest points to point i in ascending order, without i itself. Equal distances are ordered by
+// index. Each search decides which of several points at the k-th distance it returns.
 struct NeighborTable {
     ArrayView<std::int32_t> indices;  // (n, k)
     ArrayView<float> distances;       // (n, k), not squared

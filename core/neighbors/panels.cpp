@@ -10,12 +10,12 @@
 namespace pixelsne {
 namespace {
 
-// Fills the last panel; no row has this number.
-constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+// Marks the empty lanes of the last panel. No point has this index.
+constexpr std::uint32_t kNoIndex = std::numeric_limits<std::uint32_t>::max();
 
 void pack_panel(Points points, const std::uint32_t* rows, std::size_t count, float* panel, std::uint32_t* indices) {
     for (std::size_t lane = 0; lane < kPanelPoints; ++lane) {
-        indices[lane] = lane < count ? rows[lane] : kNobody;
+        indices[lane] = lane < count ? rows[lane] : kNoIndex;
         const float* row = points.row(rows[lane < count ? lane : 0]);
         for (std::size_t axis = 0; axis < points.columns; ++axis) panel[axis * kPanelPoints + lane] = row[axis];
     }
@@ -23,7 +23,7 @@ void pack_panel(Points points, const std::uint32_t* rows, std::size_t count, flo
 
 void offer_panel(const float* distances, const std::uint32_t* indices, std::uint32_t query, NearestList& list) {
     for (std::size_t lane = 0; lane < kPanelPoints; ++lane) {
-        if (distances[lane] <= list.limit() && indices[lane] != query && indices[lane] != kNobody) {
+        if (distances[lane] <= list.limit() && indices[lane] != query && indices[lane] != kNoIndex) {
             list.offer(distances[lane], indices[lane]);
         }
     }
@@ -33,8 +33,8 @@ void offer_panel(const float* distances, const std::uint32_t* indices, std::uint
 
 void Panels::pack(Points points, const std::vector<std::uint32_t>& rows, int threads) {
     count_ = chunk_count(rows.size(), kPanelPoints);
-    floats_ = points.columns * kPanelPoints;
-    values_.resize(count_ * floats_);
+    panel_floats_ = points.columns * kPanelPoints;
+    values_.resize(count_ * panel_floats_);
     indices_.resize(count_ * kPanelPoints);
     parallel_for(count_, 64, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t panel = begin; panel < end; ++panel) {
@@ -46,9 +46,9 @@ void Panels::pack(Points points, const std::vector<std::uint32_t>& rows, int thr
 }
 
 void Panels::pack_all(Points points, int threads) {
-    std::vector<std::uint32_t> everyone(points.rows);
-    std::iota(everyone.begin(), everyone.end(), 0u);
-    pack(points, everyone, threads);
+    std::vector<std::uint32_t> all_rows(points.rows);
+    std::iota(all_rows.begin(), all_rows.end(), 0u);
+    pack(points, all_rows, threads);
 }
 
 void Panels::compare(const Queries& queries, std::size_t first_panel, std::size_t last_panel,
@@ -63,17 +63,17 @@ void Panels::compare(const Queries& queries, std::size_t first_panel, std::size_
             const float* rows[kTileQueries];
             float limits[kTileQueries];
             for (std::size_t query = 0; query < kTileQueries; ++query) {
-                const std::size_t real = first + (query < filled ? query : 0);
-                rows[query] = points.row(queries.rows[real]);
-                limits[query] = lists[real].limit();
+                const std::size_t source = first + (query < filled ? query : 0);
+                rows[query] = points.row(queries.rows[source]);
+                limits[query] = lists[source].limit();
             }
             float distances[kTileQueries * kPanelPoints];
             bool any_within[kTileQueries];
             kernel.squared_distances(rows, values, points.columns, limits, distances, any_within);
             for (std::size_t query = 0; query < filled; ++query) {
                 if (!any_within[query]) continue;
-                const std::uint32_t itself = queries.are_queries ? kNobody : queries.rows[first + query];
-                offer_panel(distances + query * kPanelPoints, indices, itself, lists[first + query]);
+                const std::uint32_t self = queries.external ? kNoIndex : queries.rows[first + query];
+                offer_panel(distances + query * kPanelPoints, indices, self, lists[first + query]);
             }
         }
     }

@@ -1,4 +1,4 @@
-// The true neighbors of a sample of points show which clusters points should be compared with.
+// Fits the rank scale of the probe scores to the true neighbors of a sample of points.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,30 @@ namespace pixelsne {
 
 class ClusterProbes;
 
-// A cluster near a sampled point, with a border nearer than the point's k-th neighbor.
+// A cluster near a sampled point whose boundary is nearer than the point's k-th neighbor.
 struct SampledCluster {
-    float patience;      // that brings its score to the distance of the k-th neighbor
-    std::uint32_t hits;  // how many of the k nearest neighbors lie in it
+    float rank_scale;    // at which its score equals the distance of the k-th neighbor
+    std::uint32_t hits;  // number of the k nearest neighbors in the cluster
 };
 
 struct ProbeSample {
     std::size_t points = 0;
-    std::size_t own_hits = 0;              // neighbors that lie in the cluster of their point
-    std::vector<SampledCluster> clusters;  // of all points
+    std::size_t own_hits = 0;              // neighbors in the same cluster as their point
+    std::vector<SampledCluster> clusters;  // of all sampled points
 };
 
-// Looks at all clusters that `probes` lists around a point's own.
+// Samples points and scores all clusters near each sample's own cluster.
 ProbeSample sample_probes(Points sorted, const Clusters& clusters, const ClusterProbes& probes, std::size_t k,
                           int threads, ProgressToken& token);
 
-struct PatienceFound {
-    float patience;   // infinite if the sampled points were compared with all of their clusters
-    double clusters;  // that points are compared with on average, their own included
+struct RankScaleFit {
+    float rank_scale;  // infinite if the sampled points were compared with all of their clusters
+    double clusters;   // mean number of clusters that points are compared with, including their own
 };
 
-// The patience with which the sampled points find the share `recall` of their neighbors, and a little more where that
-// costs little; less if they were to be compared with more than `most` clusters on average.
-PatienceFound find_patience(ProbeSample sample, double recall, std::size_t most, std::size_t k);
+// Returns the rank scale at which the sampled points find the share `recall` of their neighbors, and slightly more
+// where that costs little. The rank scale is smaller if it would compare points with more than `max_probes` clusters on
+// average.
+RankScaleFit fit_rank_scale(ProbeSample sample, double recall, std::size_t max_probes, std::size_t k);
 
 }  // namespace pixelsne

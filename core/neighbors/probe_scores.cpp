@@ -10,46 +10,46 @@
 namespace pixelsne {
 namespace {
 
-// Ranks are counted in buckets of equal width, which takes a fraction of the time of sorting.
+// Ranks come from a histogram of equal bins, which takes a fraction of the time of sorting.
 constexpr std::size_t kBuckets = 256;
 
-// The nearest squared distances divided into buckets. The half of the centers that lies farther from the own center
-// has no say in the width: a center far away from all others would leave one bucket for the rest.
+// A histogram of squared distances. The half of the centers that is farther from the own center does not affect the bin
+// width. Otherwise one remote center would leave a single bin for all others.
 class Buckets {
 public:
     Buckets(const float* squared, std::size_t count) {
-        least_ = *std::min_element(squared, squared + count);
-        const float width = *std::max_element(squared, squared + (count + 1) / 2) - least_;
+        min_ = *std::min_element(squared, squared + count);
+        const float width = *std::max_element(squared, squared + (count + 1) / 2) - min_;
         scale_ = width > 0.0f ? (kBuckets - 1) / width : 0.0f;
-        for (std::size_t rank = 0; rank < count; ++rank) ++upto_[bucket(squared[rank])];
-        for (std::size_t at = 1; at < kBuckets; ++at) upto_[at] += upto_[at - 1];
+        for (std::size_t rank = 0; rank < count; ++rank) ++cumulative_[bucket(squared[rank])];
+        for (std::size_t index = 1; index < kBuckets; ++index) cumulative_[index] += cumulative_[index - 1];
     }
 
-    // Of the distances, those in the same bucket or below; 1 or more.
-    float rank_of(float squared) const { return static_cast<float>(upto_[bucket(squared)]); }
+    // Returns the number of distances in the same bucket or below; at least 1.
+    float rank_of(float squared) const { return static_cast<float>(cumulative_[bucket(squared)]); }
 
 private:
     std::size_t bucket(float squared) const {
         return static_cast<std::size_t>(
-            std::min(static_cast<float>(kBuckets - 1), std::max(0.0f, (squared - least_) * scale_)));
+            std::min(static_cast<float>(kBuckets - 1), std::max(0.0f, (squared - min_) * scale_)));
     }
 
-    float least_;
+    float min_;
     float scale_;
-    std::array<std::uint32_t, kBuckets> upto_{};
+    std::array<std::uint32_t, kBuckets> cumulative_{};
 };
 
 }  // namespace
 
 void ProbeScores::fill(Points points, const std::vector<std::uint32_t>& rows, Points centers, std::size_t own,
-                       const std::uint32_t* around, const float* gaps, std::size_t count, float patience) {
+                       const std::uint32_t* nearby, const float* gaps, std::size_t count, float rank_scale) {
     rows_ = rows.size();
     values_.resize(count * rows_);
     if (count == 0) return;
     inverse_.resize(count);
     for (std::size_t rank = 0; rank < count; ++rank) inverse_[rank] = 0.5f / gaps[rank];
     Panels panels;
-    panels.pack(centers, std::vector<std::uint32_t>(around, around + count), 1);
+    panels.pack(centers, std::vector<std::uint32_t>(nearby, nearby + count), 1);
     const std::size_t padded = panels.count() * kPanelPoints;
     squared_.resize(kTileQueries * padded);
     float limits[kTileQueries];
@@ -73,21 +73,21 @@ void ProbeScores::fill(Points points, const std::vector<std::uint32_t>& rows, Po
         for (std::size_t query = 0; query < filled; ++query) {
             own_squared[query] = kernels().squared_distance(queries[query], centers.row(own), points.columns);
         }
-        fill_tile(first, filled, padded, own_squared, patience);
+        fill_tile(first, filled, padded, own_squared, rank_scale);
     }
 }
 
 void ProbeScores::fill_tile(std::size_t first, std::size_t filled, std::size_t padded, const float* own_squared,
-                            float patience) {
+                            float rank_scale) {
     const std::size_t count = inverse_.size();
-    const float per_rank = 1.0f / patience;
+    const float per_rank = 1.0f / rank_scale;
     for (std::size_t query = 0; query < filled; ++query) {
         float* row = squared_.data() + query * padded;
         const Buckets buckets(row, count);
         for (std::size_t rank = 0; rank < count; ++rank) {
-            // Centers that coincide have no border between them: 0 / 0 becomes 0.
-            const float border = std::max(0.0f, (row[rank] - own_squared[query]) * inverse_[rank]);
-            const float score = border * std::max(1.0f, buckets.rank_of(row[rank]) * per_rank);
+            // Coinciding centers have no boundary between them: 0 / 0 becomes 0.
+            const float boundary = std::max(0.0f, (row[rank] - own_squared[query]) * inverse_[rank]);
+            const float score = boundary * std::max(1.0f, buckets.rank_of(row[rank]) * per_rank);
             row[rank] = std::min(std::numeric_limits<float>::max(), score);
         }
     }

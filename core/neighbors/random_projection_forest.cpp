@@ -14,16 +14,17 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 16 * kQueriesPerBlock;
 
-constexpr std::size_t kSmallestLeaf = 128;
+constexpr std::size_t kMinLeafSize = 128;
 
 // Exploring ends when a round replaces less than this share of all neighbors.
-constexpr double kFewChanges = 0.01;
+constexpr double kMinChangedShare = 0.01;
 
-// Leaves that hold points of the block, those with the most first: (points of the block, tree, leaf).
+// (minus the number of the block's points in the leaf, tree, leaf). Ascending order puts the leaves with the most
+// points first.
 using LeafVote = std::tuple<std::int32_t, std::uint32_t, std::uint32_t>;
 
-void add_leaves(const std::vector<ProjectionTree>& trees, std::size_t begin, std::size_t end, std::size_t wanted,
-                std::vector<LeafVote>& votes, CandidateSet& candidates) {
+void add_leaves(const std::vector<ProjectionTree>& trees, std::size_t begin, std::size_t end,
+                std::size_t max_candidates, std::vector<LeafVote>& votes, CandidateSet& candidates) {
     votes.clear();
     for (std::uint32_t tree = 0; tree < trees.size(); ++tree) {
         const std::size_t first_vote = votes.size();
@@ -41,31 +42,31 @@ void add_leaves(const std::vector<ProjectionTree>& trees, std::size_t begin, std
     }
     std::sort(votes.begin(), votes.end());
     for (const auto& [count, tree, leaf] : votes) {
-        if (candidates.rows().size() >= wanted) break;
-        const ProjectionTree& grown = trees[tree];
-        for (std::uint32_t place = grown.leaf_begin[leaf]; place < grown.leaf_begin[leaf + 1]; ++place)
-            candidates.add(grown.order[place]);
+        if (candidates.rows().size() >= max_candidates) break;
+        const ProjectionTree& source = trees[tree];
+        for (std::uint32_t slot = source.leaf_begin[leaf]; slot < source.leaf_begin[leaf + 1]; ++slot)
+            candidates.add(source.order[slot]);
     }
 }
 
-// All rows of a block lie in one leaf of the first tree or in two that touch; both are candidates, so
-// that every point finds k others.
+// Adds the block's leaves of the first tree. All rows of a block lie in one leaf or in two adjacent ones. Both are
+// candidates, so every point finds k others.
 void add_own_leaves(const ProjectionTree& tree, std::size_t begin, std::size_t end, CandidateSet& candidates) {
     const std::uint32_t first = tree.leaf_begin[tree.leaf_of[begin]];
     const std::uint32_t last = tree.leaf_begin[tree.leaf_of[end - 1] + 1];
     for (std::uint32_t row = first; row < last; ++row) candidates.add(row);
 }
 
-// The points in the order of the first tree: what is near is then near in memory, too. All other
-// steps number the points by their place in this order.
+// The points in the order of the first tree, so that near points are close in memory. All later steps use slots of this
+// order as indices.
 struct SortedPoints {
-    std::vector<std::uint32_t> original;  // place -> point
+    std::vector<std::uint32_t> original;  // slot -> point
     AlignedVector<float> values;          // (n, d)
-    ProjectionTree tree;                  // the first tree, in the new numbers
+    ProjectionTree tree;                  // the first tree, for slots
     Points view;
 
     SortedPoints(Points points, std::size_t leaf_size, std::uint64_t seed, int threads, ProgressToken& token)
-        : tree(grow_projection_tree(points, leaf_size, seed, 0, token)) {
+        : tree(build_projection_tree(points, leaf_size, seed, 0, token)) {
         original = tree.order;
         values = gather_rows(points, original, threads);
         view = {values.data(), points.rows, points.columns};
@@ -76,11 +77,11 @@ struct SortedPoints {
     }
 };
 
-std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_size, const ForestSettings& settings,
-                                             int threads, ProgressToken& token) {
+std::vector<ProjectionTree> build_other_trees(Points points, std::size_t leaf_size, const ForestSettings& settings,
+                                              int threads, ProgressToken& token) {
     std::vector<ProjectionTree> trees(settings.trees - 1);
     run_chunks(trees.size(), threads, [&](std::size_t tree) {
-        trees[tree] = grow_projection_tree(points, leaf_size, settings.seed, tree + 1, token);
+        trees[tree] = build_projection_tree(points, leaf_size, settings.seed, tree + 1, token);
         token.advance(points.rows / 8);
     });
     return trees;
@@ -89,7 +90,7 @@ std::vector<ProjectionTree> grow_other_trees(Points points, std::size_t leaf_siz
 KeyRows first_neighbors(const SortedPoints& sorted, std::size_t k, std::size_t leaf_size,
                         const ForestSettings& settings, int threads, ProgressToken& token) {
     KeyRows rows(sorted.view.rows * k);
-    const std::vector<ProjectionTree> trees = grow_other_trees(sorted.view, leaf_size, settings, threads, token);
+    const std::vector<ProjectionTree> trees = build_other_trees(sorted.view, leaf_size, settings, threads, token);
     parallel_for(sorted.view.rows, kRowsPerChunk, threads,
                  [&](std::size_t chunk_begin, std::size_t chunk_end, std::size_t) {
                      BlockSearch search(sorted.view);
@@ -126,18 +127,17 @@ void find_forest_neighbors(Points points, const ForestSettings& settings, int th
                            NeighborTable table) {
     const std::size_t n = points.rows;
     const std::size_t k = table.k();
-    const std::size_t leaf_size =
-        std::max<std::size_t>(kSmallestLeaf, 2 * (k + 1));  // half a leaf still holds k others
+    const std::size_t leaf_size = std::max<std::size_t>(kMinLeafSize, 2 * (k + 1));  // half a leaf still holds k others
     token.expect(n + settings.rounds * n + (settings.trees - 1) * (n / 8));
     const SortedPoints sorted(points, leaf_size, settings.seed, threads, token);
     KeyRows rows = first_neighbors(sorted, k, leaf_size, settings, threads, token);
-    KeyRows better(settings.rounds > 0 ? n * k : 0);
+    KeyRows improved(settings.rounds > 0 ? n * k : 0);
     for (std::size_t round = 0; round < settings.rounds; ++round) {
-        const double fresh = explore_neighbors(sorted.view, k, settings.reach, threads, token, rows, better);
-        rows.swap(better);
-        if (fresh < kFewChanges) break;
+        const double changed = explore_neighbors(sorted.view, k, settings.reach, threads, token, rows, improved);
+        rows.swap(improved);
+        if (changed < kMinChangedShare) break;
     }
-    KeyRows().swap(better);
+    KeyRows().swap(improved);
     write_table(sorted, rows, threads, table);
 }
 

@@ -1,4 +1,4 @@
-// PixelSNE-RP's search: random-projection trees for first candidates, then neighbor exploring.
+// The neighbor search of PixelSNE-RP: random-projection trees find candidates, then neighbor exploring improves them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace pixelsne {
 struct ForestSettings {
     std::uint64_t seed;
     std::size_t trees;       // at least 1
-    std::size_t candidates;  // points a block of queries is compared with before exploring, about
-    std::size_t rounds;      // of exploring, at most
-    std::size_t reach;       // neighbors of neighbors looked at: reach x reach a point
+    std::size_t candidates;  // approximate number of points that a block of queries is compared with before exploring
+    std::size_t rounds;      // upper limit of the rounds of exploring
+    std::size_t reach;       // explore reach x reach neighbors of neighbors per point
 };
 
 void find_forest_neighbors(Points points, const ForestSettings& settings, int threads, ProgressToken& token,

@@ -1,4 +1,4 @@
-// The vantage-point tree of BH-SNE and PixelSNE-VP. Exact.
+// The vantage-point tree of BH-SNE and PixelSNE-VP. The search is exact.
 #pragma once
 
 #include <cstdint>

@@ -1,1 +1,1 @@
-"""The paper's five data sets, from the files their sources publish or from what stands for them."""
+"""The paper's five data sets, from published files or from substitutes."""

@@ -1,4 +1,4 @@
-"""Every data set by name: found in a folder, reduced to 50 dimensions once, kept in the cache."""
+"""Every data set by name: found in a folder, reduced to 50 dimensions once, stored in the cache."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.data import faces, headlines, mnist, newsgroups, reviews
 from experiments.data.loaded import Loaded, first_file
-from experiments.places import CACHE
+from experiments.paths import CACHE
 from pixelsne.reduce import reduce
 
 DIMENSIONS = 50
@@ -28,44 +28,44 @@ TITLES = {"20news": "20News", "facexp": "FacExp", "mnist": "MNIST", "newsagg": "
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows in random order (files are often sorted), or the first n of that order."""
+    """Rows in random order (files are often sorted), or the first n of them."""
 
     points: Any  # (n, 50 or fewer) float32
     labels: Any  # (n)
     about: dict[str, Any]  # names, source, stands_for, fingerprint
-    texts: list[str]  # (n), or none
+    texts: list[str]  # (n), or empty
 
 
-def home(name: str) -> Path:
+def cache_folder(name: str) -> Path:
     return CACHE / name
 
 
 def prepare(name: str, folder: Path) -> dict[str, Any]:
-    """Reads and reduces a data set unless the cache has it; returns what is known about it."""
-    about = home(name) / "about.json"
+    """Read and reduce a data set unless it is in the cache; return its description."""
+    about = cache_folder(name) / "about.json"
     if not about.exists():
         loaded = LOADERS[name](folder)
         if loaded is None:
             raise FileNotFoundError(f"{folder} has none of the files of {TITLES[name]}; see experiments/README.md")
-        keep(name, loaded)
+        store(name, loaded)
     return dict(json.loads(about.read_text(encoding="utf-8")))
 
 
 def takes_long(name: str, folder: Path) -> bool:
-    """Whether a network must be trained, or millions of reviews read, before the data set is there."""
-    if (home(name) / "about.json").exists():
+    """Return whether a network must be trained, or millions of reviews read, to prepare the data set."""
+    if (cache_folder(name) / "about.json").exists():
         return False
     return name == "facexp" or (name == "yelp" and first_file(folder, *reviews.NAMES) is not None)
 
 
-def keep(name: str, loaded: Loaded) -> None:
-    """Everything else first: where about.json is, all is."""
-    place = home(name)
-    place.mkdir(parents=True, exist_ok=True)
+def store(name: str, loaded: Loaded) -> None:
+    """Store a data set. about.json is written last, so that it marks a complete set."""
+    folder_of_set = cache_folder(name)
+    folder_of_set.mkdir(parents=True, exist_ok=True)
     points = reduce(loaded.values, DIMENSIONS, 0)
-    np.save(place / "points.npy", points)
-    np.save(place / "labels.npy", loaded.labels)
-    (place / "texts.json").write_text(json.dumps(loaded.texts), encoding="utf-8")
+    np.save(folder_of_set / "points.npy", points)
+    np.save(folder_of_set / "labels.npy", loaded.labels)
+    (folder_of_set / "texts.json").write_text(json.dumps(loaded.texts), encoding="utf-8")
     about = {
         "points": len(points),
         "names": loaded.names,
@@ -73,15 +73,15 @@ def keep(name: str, loaded: Loaded) -> None:
         "stands_for": loaded.stands_for,
         "fingerprint": hashlib.sha256(points.tobytes() + np.asarray(loaded.labels).tobytes()).hexdigest()[:16],
     }
-    (place / "about.json").write_text(json.dumps(about), encoding="utf-8")
+    (folder_of_set / "about.json").write_text(json.dumps(about), encoding="utf-8")
 
 
 def open_prepared(name: str, n: int | None = None, *, subset: int = 0) -> Prepared:
-    """Of what `prepare` kept, all or n rows; `subset` chooses which."""
-    place = home(name)
-    points, labels = (np.load(place / f"{part}.npy", mmap_mode="r") for part in ("points", "labels"))
+    """Return all or n rows of a prepared data set; `subset` selects which."""
+    folder_of_set = cache_folder(name)
+    points, labels = (np.load(folder_of_set / f"{part}.npy", mmap_mode="r") for part in ("points", "labels"))
     order = np.random.default_rng(subset).permutation(len(points))[:n]
-    texts = json.loads((place / "texts.json").read_text(encoding="utf-8"))
-    about = json.loads((place / "about.json").read_text(encoding="utf-8"))
-    chosen = [texts[row] for row in order] if texts else []
-    return Prepared(points[order], labels[order], about, chosen)
+    texts = json.loads((folder_of_set / "texts.json").read_text(encoding="utf-8"))
+    about = json.loads((folder_of_set / "about.json").read_text(encoding="utf-8"))
+    selected_texts = [texts[row] for row in order] if texts else []
+    return Prepared(points[order], labels[order], about, selected_texts)

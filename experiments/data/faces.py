@@ -12,8 +12,8 @@ from pixelsne.files.errors import FileError
 
 EXPRESSIONS = ("angry", "disgusted", "afraid", "happy", "sad", "surprised", "neutral")
 PIXELS = 48 * 48
-BRIGHTEST = 255
-USED = "Training"  # the paper's 28,709
+MAX_BRIGHTNESS = 255
+USAGE = "Training"  # the 28,709 rows of the paper
 
 
 def load(folder: Path) -> Loaded | None:
@@ -27,7 +27,7 @@ def load(folder: Path) -> Loaded | None:
 
 
 def load_images(folder: Path) -> tuple[Any, Any, str] | None:
-    """(n, 2304) bytes, (n) labels, where they are from."""
+    """Return (n, 2304) bytes, (n) labels, and the name of their file."""
     table = first_file(folder, "fer2013.csv", "fer2013/fer2013.csv")
     if table is not None:
         return (*read_table(table), table.name)
@@ -41,18 +41,18 @@ def load_images(folder: Path) -> tuple[Any, Any, str] | None:
 
 
 def read_table(path: Path) -> tuple[Any, Any]:
-    """emotion, pixels, Usage: a number, 2,304 numbers with blanks between, which part."""
+    """Read the columns emotion (a number), pixels (2,304 numbers separated by spaces) and Usage."""
     images, labels = [], []
     with opened(path) as file:
         rows = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline=""))
         if not {"emotion", "pixels", "Usage"} <= set(rows.fieldnames or ()):
             raise FileError(path, f"must have the columns emotion, pixels and Usage, has {rows.fieldnames}")
         for number, row in enumerate(rows, start=1):
-            if row["Usage"] == USED:
+            if row["Usage"] == USAGE:
                 images.append(read_pixels(path, number, row["pixels"]))
                 labels.append(read_label(path, number, row["emotion"]))
     if not images:
-        raise FileError(path, f"has no rows whose Usage is {USED}")
+        raise FileError(path, f"has no rows whose Usage is {USAGE}")
     return np.stack(images), np.array(labels)
 
 
@@ -61,10 +61,10 @@ def read_pixels(path: Path, number: int, text: str | None) -> Any:
         pixels = np.array((text or "").split(), dtype=np.int64)
     except (ValueError, OverflowError):
         pixels = np.array([-1])
-    if pixels.size and not 0 <= pixels.min() <= pixels.max() <= BRIGHTEST:
-        raise FileError(path, f"column pixels, row {number}: not all are numbers from 0 to {BRIGHTEST}")
+    if pixels.size and not 0 <= pixels.min() <= pixels.max() <= MAX_BRIGHTNESS:
+        raise FileError(path, f"column pixels, row {number}: not all are numbers from 0 to {MAX_BRIGHTNESS}")
     if len(pixels) != PIXELS:
-        raise FileError(path, f"column pixels, row {number}: {len(pixels)} numbers where {PIXELS} are wanted")
+        raise FileError(path, f"column pixels, row {number}: {len(pixels)} numbers where {PIXELS} are expected")
     return pixels.astype(np.uint8)
 
 

@@ -24,7 +24,7 @@ def load(folder: Path) -> Loaded | None:
 
 
 def load_table(folder: Path) -> Loaded | None:
-    """Headlines without a known word say nothing and are left out."""
+    """Read the headlines. Those without a known word carry no information and are left out."""
     path = first_file(folder, "newsCorpora.csv", "uci-news-aggregator.csv")
     if path is None:
         return None
@@ -40,7 +40,7 @@ def load_table(folder: Path) -> Loaded | None:
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, int]]:
-    """Title and category. Tabs and no header as UCI publishes it; commas, quotes and a header as Kaggle does."""
+    """Yield title and category. UCI's file has tabs and no header; Kaggle's has commas, quotes and a header."""
     with opened(path) as file:
         lines = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="\n")
         first = lines.readline()
@@ -50,7 +50,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, int]]:
         rows = (line.rstrip("\r\n").split("\t") for line in chain([first], lines)) if is_plain else csv.reader(lines)
         for number, row in enumerate(rows, start=1):
             if len(row) != len(COLUMNS):
-                raise FileError(path, f"row {number:,}: {len(row)} columns where {len(COLUMNS)} are wanted")
+                raise FileError(path, f"row {number:,}: {len(row)} columns where {len(COLUMNS)} are expected")
             if row[CATEGORY] not in CATEGORIES:
                 raise FileError(
                     path, f"column CATEGORY, row {number:,}: {row[CATEGORY]!r} is none of {', '.join(CODES)}"
@@ -59,12 +59,12 @@ def read_rows(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def load_npz(folder: Path) -> Loaded | None:
-    """A part of the headlines, averaged already."""
+    """Read a part of the headlines as mean vectors."""
     path = first_file(folder, "newsagg.npz")
     if path is None:
         return None
     values, labels = read_arrays(path, "X_glove100", "y")
     labels = check_labels(path, labels, len(values), len(NAMES))
     texts = read_texts(first_file(folder, "newsagg.texts.jsonl"), len(values))
-    told = f"{len(values):,} of 421,161 headlines; GloVe vectors of 100 dimensions in place of word2vec's of 300"
-    return Loaded(values.astype(np.float32), labels, NAMES, path.name, texts, told)
+    differences = f"{len(values):,} of 421,161 headlines; GloVe vectors of 100 dimensions in place of word2vec's of 300"
+    return Loaded(values.astype(np.float32), labels, NAMES, path.name, texts, differences)

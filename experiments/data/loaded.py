@@ -1,4 +1,4 @@
-"""What a loader returns, and what all loaders do with files."""
+"""The result of a loader, and functions of all loaders for files."""
 
 import gzip
 import json
@@ -23,20 +23,20 @@ class Loaded:
     values: Any  # (n, d), dense or sparse
     labels: Any  # (n) integers
     names: tuple[str, ...]  # of the labels
-    source: str  # what was read
-    texts: list[str] = field(default_factory=list)  # (n), or none
-    stands_for: str = ""  # in what it differs from the paper's data
+    source: str  # the files that were read
+    texts: list[str] = field(default_factory=list)  # (n), or empty
+    stands_for: str = ""  # differences from the paper's data
 
 
 def first_file(folder: Path, *names: str) -> Path | None:
-    """The first of these names that is there, as it is or gzipped."""
+    """Return the first of these files that exists, plain or gzipped."""
     candidates = [folder / f"{name}{ending}" for name in names for ending in ("", ".gz")]
     return next((path for path in candidates if path.exists()), None)
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file's bytes, unpacked; damage comes out as one line that names the file."""
+    """Open a file, unpacked; damage raises an error of one line that names the file."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield file  # type: ignore[misc]
@@ -47,11 +47,11 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_arrays(path: Path, *names: str) -> tuple[Any, ...]:
-    """Arrays of an npz by name."""
-    there = array_names(path)
-    missing = [name for name in names if name not in there]
+    """Return arrays of an npz file by name."""
+    present = array_names(path)
+    missing = [name for name in names if name not in present]
     if missing:
-        raise FileError(path, f"has no array {', '.join(missing)}; it has {', '.join(sorted(there))}")
+        raise FileError(path, f"has no array {', '.join(missing)}; it has {', '.join(sorted(present))}")
     try:
         with zipfile.ZipFile(path) as archive:
             return tuple(read_member(path, archive, member_of(archive, f"{name}.npy")) for name in names)
@@ -70,7 +70,7 @@ def array_names(path: Path) -> set[str]:
 
 
 def read_texts(path: Path | None, n: int) -> list[str]:
-    """The key "text" of every line of JSON; none without a file."""
+    """Return the key "text" of every line of JSON, or an empty list without a file."""
     if path is None:
         return []
     texts = []
@@ -81,12 +81,12 @@ def read_texts(path: Path | None, n: int) -> list[str]:
             except (ValueError, LookupError, TypeError):
                 raise FileError(path, f'line {number:,}: not a JSON object with a "text"') from None
     if len(texts) != n:
-        raise FileError(path, f"has {len(texts):,} texts where {n:,} are wanted")
+        raise FileError(path, f"has {len(texts):,} texts where {n:,} are expected")
     return texts
 
 
 def check_labels(path: Path, labels: Any, n: int, classes: int) -> Any:
-    """(n) integers from 0 to classes - 1."""
+    """Return (n) integers from 0 to classes - 1, or fail."""
     labels = np.asarray(labels)
     if labels.shape != (n,) or labels.dtype.kind not in "iu":
         raise FileError(path, f"must have {n:,} whole numbers as labels, has {labels.dtype} {labels.shape}")

@@ -25,8 +25,8 @@ def load_idx(folder: Path) -> Loaded | None:
     if all(path is None for path in paths):
         return None
     if any(path is None for path in paths):
-        there = ", ".join(path.name for path in paths if path is not None)
-        raise FileError(folder, f"has only a part of MNIST's four files: {there}")
+        present = ", ".join(path.name for path in paths if path is not None)
+        raise FileError(folder, f"has only a part of MNIST's four files: {present}")
     images, labels = zip(*(read_pair(*pair) for pair in found), strict=True)  # type: ignore[arg-type]
     return Loaded(np.concatenate(images), np.concatenate(labels), DIGITS, "the four idx files")
 
@@ -44,7 +44,7 @@ def read_pair(images_path: Path, labels_path: Path) -> tuple[Any, Any]:
 
 
 def read_idx(path: Path) -> Any:
-    """An array of bytes: two zeros, the type, the number of dimensions, their sizes, then all values."""
+    """Read an array of bytes: two zeros, the type, the number of dimensions, their sizes, then all values."""
     with opened(path) as file:
         head = file.read(4)
         if len(head) < 4 or head[:3] != bytes((0, 0, BYTES)):
@@ -60,7 +60,7 @@ def read_idx(path: Path) -> Any:
 
 
 def load_npz(folder: Path) -> Loaded | None:
-    """With X and y, or as Keras has it."""
+    """Read an npz with X and y, or Keras's."""
     path = first_file(folder, "mnist.npz")
     if path is None:
         return None

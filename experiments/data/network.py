@@ -1,4 +1,4 @@
-"""The paper's network for FacExp, trained on the faces whose features it then gives."""
+"""The paper's network for FacExp, trained on the faces whose features it computes."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SIDE = 48
 FILTERS = (32, 64, 96, 128)
 HIDDEN = 256
 CLASSES = 7
-EPOCHS = 8  # the paper does not tell how many
+EPOCHS = 8  # the paper does not say how many
 BATCH = 128
 RATE = 1e-3
 
@@ -38,19 +38,19 @@ class Network(nn.Module):
 
 
 def as_tensor(images: Any) -> Any:
-    """With the channels last, which convolutions on processors like better."""
+    """Return a tensor with the channels last, which is faster on CPUs."""
     pixels = torch.from_numpy(images.astype(np.float32) / 255).reshape(-1, 1, SIDE, SIDE)
     return pixels.contiguous(memory_format=torch.channels_last)
 
 
 def features(images: Any, labels: Any, epochs: int = EPOCHS, seed: int = 0) -> Any:
-    """(n, 256) float32: the last hidden layer after training."""
+    """Return (n, 256) float32: the last hidden layer after training."""
     torch.manual_seed(seed)
     network = Network().to(memory_format=torch.channels_last)
     train(network, as_tensor(images), torch.from_numpy(labels), epochs)
     network.eval()
     with torch.no_grad():
-        parts = [network.hidden(as_tensor(images[at : at + 1024])) for at in range(0, len(images), 1024)]
+        parts = [network.hidden(as_tensor(images[first : first + 1024])) for first in range(0, len(images), 1024)]
     return torch.cat(parts).numpy()
 
 
@@ -58,11 +58,11 @@ def train(network: Network, images: Any, labels: Any, epochs: int) -> None:
     optimizer, cost = torch.optim.Adam(network.parameters(), lr=RATE), nn.CrossEntropyLoss()
     network.train()
     for epoch in range(epochs):
-        right = 0
+        correct = 0
         for batch in torch.randperm(len(images)).split(BATCH):
             optimizer.zero_grad()
-            told = network(images[batch])
-            cost(told, labels[batch]).backward()
+            scores = network(images[batch])
+            cost(scores, labels[batch]).backward()
             optimizer.step()
-            right += int((told.argmax(1) == labels[batch]).sum())
-        print(f"epoch {epoch + 1} of {epochs}: {right / len(images):.3f} right", flush=True)
+            correct += int((scores.argmax(1) == labels[batch]).sum())
+        print(f"epoch {epoch + 1} of {epochs}: {correct / len(images):.3f} right", flush=True)

@@ -33,14 +33,14 @@ GROUPS = (
     "talk.politics.misc",
     "talk.religion.misc",
 )
-HIGHER = tuple(dict.fromkeys(group.partition(".")[0] for group in GROUPS))  # the paper's seven
+TOP_LEVEL = tuple(dict.fromkeys(group.partition(".")[0] for group in GROUPS))  # the paper's seven
 PARTS = ("20news-bydate-train", "20news-bydate-test")
 ARCHIVES = ("20news-bydate.tar", "20news-bydate.tgz")
 
 
-def higher(groups: list[str]) -> np.ndarray:
-    """(n): which of the seven."""
-    return np.array([HIGHER.index(group.partition(".")[0]) for group in groups])
+def top_level_groups(groups: list[str]) -> np.ndarray:
+    """Return (n) indices of the seven top-level groups."""
+    return np.array([TOP_LEVEL.index(group.partition(".")[0]) for group in groups])
 
 
 def load(folder: Path) -> Loaded | None:
@@ -51,48 +51,50 @@ def load_posts(folder: Path) -> Loaded | None:
     found = find_posts(folder)
     if found is None:
         return None
-    place, posts = found
+    location, posts = found
     groups, texts = [], []
     for group, text in posts:
         groups.append(group)
         texts.append(text)
-    check_groups(place, groups)
+    check_groups(location, groups)
     vectors = find_vectors(folder)
     if vectors is None:
         raise FileError(folder, "has the posts of 20 Newsgroups, but no word vectors; see experiments/README.md")
     values, _ = describe(texts, vectors)
-    return Loaded(values, higher(groups), HIGHER, f"{place.name}, {vectors.name}", texts)
+    return Loaded(values, top_level_groups(groups), TOP_LEVEL, f"{location.name}, {vectors.name}", texts)
 
 
-def check_groups(place: Path, groups: list[str]) -> None:
-    there = set(groups)
-    unknown, missing = there - set(GROUPS), set(GROUPS) - there
+def check_groups(location: Path, groups: list[str]) -> None:
+    present = set(groups)
+    unknown, missing = present - set(GROUPS), set(GROUPS) - present
     if unknown or missing:
-        told = f"lacks {', '.join(sorted(missing))}" if missing else f"has unknown groups {', '.join(sorted(unknown))}"
-        raise FileError(place, f"is not all of 20 Newsgroups: it {told}")
+        problem = (
+            f"lacks {', '.join(sorted(missing))}" if missing else f"has unknown groups {', '.join(sorted(unknown))}"
+        )
+        raise FileError(location, f"is not all of 20 Newsgroups: it {problem}")
 
 
 def find_posts(folder: Path) -> tuple[Path, Iterator[tuple[str, str]]] | None:
-    """Group and text of every post."""
-    places = [folder, folder / "20news-bydate"]
-    for place in places:
-        there = [part for part in PARTS if (place / part).is_dir()]
-        if len(there) == 1:
-            raise FileError(place, f"has {there[0]} only; both parts are needed: {', '.join(PARTS)}")
-        if there:
-            return place, posts_in_folders(place)
+    """Return the group and text of every post."""
+    locations = [folder, folder / "20news-bydate"]
+    for location in locations:
+        present = [part for part in PARTS if (location / part).is_dir()]
+        if len(present) == 1:
+            raise FileError(location, f"has {present[0]} only; both parts are needed: {', '.join(PARTS)}")
+        if present:
+            return location, posts_in_folders(location)
     archive = first_file(folder, *ARCHIVES)
     return None if archive is None else (archive, posts_in_archive(archive))
 
 
-def posts_in_folders(place: Path) -> Iterator[tuple[str, str]]:
+def posts_in_folders(location: Path) -> Iterator[tuple[str, str]]:
     for part in PARTS:
-        for path in sorted((place / part).glob("*/*")):
+        for path in sorted((location / part).glob("*/*")):
             yield path.parent.name, path.read_text(encoding="latin-1")
 
 
 def posts_in_archive(path: Path) -> Iterator[tuple[str, str]]:
-    """Read in place: nothing is unpacked to disk."""
+    """Read the archive without unpacking it to disk."""
     missing = set(PARTS)
     try:
         with tarfile.open(path) as archive:
@@ -110,7 +112,7 @@ def posts_in_archive(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def load_npz(folder: Path) -> Loaded | None:
-    """Posts that somebody has averaged already."""
+    """Read posts that are mean vectors already."""
     path = first_file(folder, "news20.npz")
     if path is None:
         return None
@@ -119,8 +121,8 @@ def load_npz(folder: Path) -> Loaded | None:
     texts = read_texts(first_file(folder, "news20.texts.jsonl"), len(values))
     return Loaded(
         values.astype(np.float32),
-        higher(groups),
-        HIGHER,
+        top_level_groups(groups),
+        TOP_LEVEL,
         path.name,
         texts,
         "GloVe vectors of 100 dimensions in place of word2vec's of 300",

@@ -1,4 +1,4 @@
-"""The C++ core. Every function checks shapes and dtypes, and releases the GIL while it works.
+"""The C++ core. Every function checks shapes and dtypes and releases the GIL while it runs.
 
 `threads` never changes a result. Arrays must be C-contiguous and of exactly the dtype named here.
 """
@@ -50,8 +50,8 @@ def rp_forest_neighbors(
     threads: int,
 ) -> tuple[Indices, Floats]: ...
 
-# Neighbors of the first `asked` points among all. With reorder, these are numbered cluster by cluster; the third array
-# is the point at each place, else empty.
+# Neighbors of the first n_queries points, among all points. With reorder, the query points are renumbered cluster by
+# cluster, and the third array has the input index of each row. Otherwise it is empty.
 def cluster_neighbors(
     points: Floats,
     k: int,
@@ -60,16 +60,16 @@ def cluster_neighbors(
     recall: float,
     probes: int,
     reach: int,
-    asked: int,
+    n_queries: int,
     reorder: bool,
     token: ProgressToken,
     threads: int,
 ) -> tuple[Indices, Floats, Indices]: ...
 
-# -> (n) the points cluster by cluster, near ones close together
+# -> (n) the points in cluster order; near clusters are close together
 def cluster_order(points: Floats, size: int, seed: int, token: ProgressToken, threads: int) -> Indices: ...
 
-# distances (n, k) -> conditional affinities (n, k), rows sum to 1
+# distances (n, k) -> conditional affinities (n, k), whose rows sum to 1
 def conditional_affinities(
     distances: Floats, perplexities: list[float], token: ProgressToken, threads: int
 ) -> Floats: ...
@@ -79,12 +79,12 @@ def joint_affinities(
     indices: Indices, conditional: Floats, token: ProgressToken, threads: int
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
-# Rows of n points of `points` in all; numbers from n on, below `known`, stand for those elsewhere. What arrived from
-# elsewhere: numbers of sources, numbers of targets, and of each edge the places in these, and its value.
+# The rows of one shard: n of `points` points. Indices from n to known - 1 are points of other shards. incoming: edges
+# from other shards, as source ids, target ids, for each edge its indices into these, and its value.
 def joint_affinities_of_part(
     indices: Indices,
     conditional: Floats,
-    arrived: list[tuple[Indices, Indices, Indices, Indices, Floats]],
+    incoming: list[tuple[Indices, Indices, Indices, Indices, Floats]],
     known: int,
     points: int,
     token: ProgressToken,
@@ -92,7 +92,7 @@ def joint_affinities_of_part(
 ) -> tuple[NDArray[np.int64], Indices, Floats]: ...
 
 class Attraction:
-    # columns stand for the first `points` positions, 0: as many as there are rows
+    # points: number of points that columns index; 0: the number of rows
     def __init__(self, offsets: NDArray[np.int64], columns: Indices, values: Floats, points: int = 0) -> None: ...
     def forces(self, positions: Floats, force: Floats, threads: int) -> None: ...
     # -> sum of p log(p (1 + d2)), sum of p
@@ -115,23 +115,23 @@ class TreeRepulsion:
         push: Floats,
         threads: int,
     ) -> float: ...
-    # what the last call spent on building and on walking the tree
+    # seconds that the last call spent on building the tree and on traversing it
     def seconds(self) -> tuple[float, float]: ...
-    # (cells, 4) of the last tree: level, first point, point after the last, next cell outside it
+    # (cells, 4) of the last tree: level, first point, point after the last, first cell after it
     def cells(self) -> Indices: ...
 
 class FieldRepulsion:
     def __init__(self) -> None: ...
-    def pixel_field(self, positions: Floats, most_nodes: int, push: Floats, threads: int) -> float: ...
-    # of the last call: spacing in embedding units, columns, rows, points left out and summed pair by pair,
-    # and whether a tree has taken the lattice's place
+    def pixel_field(self, positions: Floats, max_nodes: int, push: Floats, threads: int) -> float: ...
+    # of the last call: spacing in embedding units, columns, rows, number of outliers whose forces were summed pair by
+    # pair, and whether a tree replaced the lattice
     def lattice(self) -> tuple[float, int, int, int, bool]: ...
 
-# The field of a map whose points several processes share: all take the same lattice and deposit their points on it,
-# one adds up the nodes (rows, columns) and convolves them, and all read the result.
-def choose_lattice(bounds: Bounds, points: int, most_nodes: int) -> Lattice: ...
+# The field of a map that is distributed over shards. All shards choose the same lattice and deposit their points on it,
+# one process adds up the nodes (rows, columns) and convolves them, and all shards read the result.
+def choose_lattice(bounds: Bounds, points: int, max_nodes: int) -> Lattice: ...
 
-class FieldShare:
+class ShardField:
     def __init__(self, positions: Floats, lattice: Lattice, threads: int) -> None: ...
     def deposit(self, nodes: Floats, threads: int) -> None: ...
     # writes push (n, 2), returns the sum of the field's values
@@ -142,19 +142,19 @@ class FieldConvolution:
     # convolves the nodes in place, returns the normalizer
     def apply(self, nodes: Floats, lattice: Lattice, points: int, threads: int) -> float: ...
 
-# Positions between processes. The chosen rows as (low x, low y, step x, step y) and numbers (chosen, 2), and back,
-# minus a center.
-def encode_positions(positions: Floats, chosen: Indices, threads: int) -> tuple[Coding, NDArray[np.uint16]]: ...
+# Positions that are sent between processes: encodes rows as (low x, low y, step x, step y) and codes (rows, 2), and
+# decodes rows of the codes, minus a center.
+def encode_positions(positions: Floats, rows: Indices, threads: int) -> tuple[Coding, NDArray[np.uint16]]: ...
 def decode_positions(
     coding: Coding,
-    numbers: NDArray[np.uint16],
-    chosen: Indices,
+    codes: NDArray[np.uint16],
+    rows: Indices,
     center: tuple[float, float],
-    to: Floats,
+    out: Floats,
     threads: int,
 ) -> None: ...
 def sum_positions(positions: Floats, threads: int) -> tuple[float, float]: ...
-def center_positions(positions: Floats, center: tuple[float, float], to: Floats, threads: int) -> None: ...
+def center_positions(positions: Floats, center: tuple[float, float], out: Floats, threads: int) -> None: ...
 def bounds(positions: Floats, threads: int) -> Bounds: ...
 
 # Moves positions, velocity and gains in place and recenters the map; returns its bounds.
@@ -187,14 +187,14 @@ def move(
     threads: int,
 ) -> tuple[float, float]: ...
 
-# gives freed memory back to the machine
+# Returns freed memory to the system.
 def release_free_memory() -> None: ...
 
-# rows (n, d), directions (d, p) -> (n, p); every row by itself
+# rows (n, d), directions (d, p) -> (n, p); every row is computed separately
 def project_rows(rows: Floats, directions: Floats, threads: int) -> Floats: ...
 
-# positions (n, 2) of the map; neighbors (m, k) on it with affinities (m, k), rows of which sum to 1 -> (m, 2), where
-# the new points settle, embedding units as the map's
+# positions (n, 2) of the map; neighbors (m, k) on it; affinities (m, k), whose rows sum to 1
+# -> (m, 2) positions of the new points, embedding units
 def place_new_points(
     positions: Floats, neighbors: Indices, affinities: Floats, token: ProgressToken, threads: int
 ) -> Floats: ...

@@ -1,4 +1,7 @@
-"""Writes the small valid files that mutations start from; `python tests/files/make_seeds.py` when a format changes."""
+"""Write the small valid files that mutations start from.
+
+Run `python tests/files/make_seeds.py` when a format changes.
+"""
 
 import gzip
 import warnings

@@ -1,8 +1,8 @@
-"""Coverage-guided fuzzing of every reader, of models and of checkpoints: `fuzz.py [seconds] [kind ...]`.
+"""Fuzz every reader, models and checkpoints, guided by coverage: `fuzz.py [seconds] [kind ...]`.
 
-Atheris instruments pixelsne and searches for inputs that reach new code; files with checksums are mutated inside. A
-crash, a hang or an error that is not in words ends the search and leaves its input in build/fuzz. Add it to
-tests/files/regressions when it is mended.
+Atheris instruments pixelsne and searches for inputs that reach new code. Files with checksums are mutated inside. A
+crash, a hang or an error without a message ends the search and leaves its input in build/fuzz. Add the input to
+tests/files/regressions when the bug is fixed.
 """
 
 import gc
@@ -18,14 +18,14 @@ from types import FunctionType
 TESTS = Path(__file__).parents[1]
 WORK = TESTS.parent / "build" / "fuzz"
 SECONDS = 600
-LONGEST_READ = 60  # seconds; more is a hang
-MOST_MEGABYTES = 4096
-LARGEST = 65_536  # bytes of an input
+READ_TIMEOUT = 60  # seconds; a longer read counts as a hang
+MAX_MEGABYTES = 4096
+MAX_INPUT_BYTES = 65_536
 
 
 def fuzz(kind, arguments):
-    """In this process, which libFuzzer ends."""
-    import atheris  # noqa: PLC0415 - an extra
+    """Fuzz in this process, which libFuzzer ends."""
+    import atheris  # noqa: PLC0415 - an optional dependency
 
     sys.path.insert(0, str(TESTS))
     from hdf5_forks import forked_readers  # noqa: PLC0415
@@ -33,15 +33,15 @@ def fuzz(kind, arguments):
 
     for module in ("arrow_format", "csv_format", "h5ad_format", "numpy_format"):
         import_module(f"pixelsne.files.{module}")
-    for function in gc.get_objects():  # hooks into imports miss a package that is installed in editable form
+    for function in gc.get_objects():  # import hooks miss a package that is installed in editable form
         if isinstance(function, FunctionType) and str(function.__module__).startswith("pixelsne."):
             atheris.instrument_func(function)
     import numpy as np  # noqa: PLC0415
 
-    def mutate(content, most, seed):
+    def mutate(content, max_size, seed):
         random = np.random.default_rng(seed)
-        changed = damaged(content, random) if random.integers(2) else atheris.Mutate(content, most)
-        return bytes(changed[:most])
+        changed = damaged(content, random) if random.integers(2) else atheris.Mutate(content, max_size)
+        return bytes(changed[:max_size])
 
     stack = ExitStack()
     folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -52,7 +52,7 @@ def fuzz(kind, arguments):
 
 
 def run(kind, seconds):
-    """In a process of its own; its exit code."""
+    """Fuzz in a separate process and return its exit code."""
     sys.path.insert(0, str(TESTS))
     from mutations import seeds  # noqa: PLC0415 - slow to import
 
@@ -61,8 +61,8 @@ def run(kind, seconds):
     corpus.mkdir(exist_ok=True)
     for seed in seeds(kind):
         shutil.copy(seed, corpus / seed.name)
-    limits = [f"-max_total_time={seconds}", f"-timeout={LONGEST_READ}", f"-rss_limit_mb={MOST_MEGABYTES}"]
-    options = [*limits, f"-max_len={LARGEST}", f"-artifact_prefix={found}/{kind}-", "-print_final_stats=1"]
+    limits = [f"-max_total_time={seconds}", f"-timeout={READ_TIMEOUT}", f"-rss_limit_mb={MAX_MEGABYTES}"]
+    options = [*limits, f"-max_len={MAX_INPUT_BYTES}", f"-artifact_prefix={found}/{kind}-", "-print_final_stats=1"]
     command = [sys.executable, __file__, "--inside", kind, str(corpus), *options]
     return subprocess.run(command, check=False).returncode
 

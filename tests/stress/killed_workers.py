@@ -1,7 +1,7 @@
-"""Kills workers of a cluster at random moments of runs: `python tests/stress/killed_workers.py [kills] [seed]`.
+"""Kill workers of a cluster at random moments of runs: `python tests/stress/killed_workers.py [kills] [seed]`.
 
-Every run must end by itself, in the very bytes of a run that nobody disturbed. Runs take turns between the repulsion of
-small maps and that of large ones.
+Every run must complete with the same bytes as an undisturbed run. Runs alternate between the repulsion of small maps
+and that of large ones.
 """
 
 import os
@@ -35,20 +35,20 @@ def make_points() -> da.Array:
 
 
 def disturbed_run(client: Client, points: da.Array, folder: Path, seconds: float, chance: random.Random) -> tuple:
-    """A run during which a worker is killed after so many seconds; the map, and in which stage that was."""
+    """Run while a worker is killed after `seconds`; return the map and the stage in which that happened."""
     phases = ["read"]
     pids = list(client.run(os.getpid).values())
     timer = threading.Timer(seconds, lambda: (phases.append("killed"), os.kill(chance.choice(pids), signal.SIGKILL)))
     timer.start()
     made = embed(points, client, MODEL, checkpoint=folder, callback=lambda one: phases.append(one.phase) and None)
-    placed = made.compute()
+    embedding = made.compute()
     timer.cancel()
     when = phases[phases.index("killed") - 1] if "killed" in phases else "finished before"
-    return placed, when
+    return embedding, when
 
 
 def main(kills: int, seed: int) -> None:
-    chance, seen = random.Random(seed), Counter()  # noqa: S311 - no secret
+    chance, seen = random.Random(seed), Counter()  # noqa: S311 - not for secrets
     cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None)
     with dask.config.set({"distributed.scheduler.allowed-failures": 10}), cluster, Client(cluster) as client:
         points = make_points()
@@ -60,7 +60,7 @@ def main(kills: int, seed: int) -> None:
         usual = (time.monotonic() - began) / len(LIMITS)
         print(f"undisturbed: {usual:.1f} s", flush=True)
         while sum(seen.values()) - seen["finished before"] < kills:
-            cluster.scale(WORKERS)  # a worker that is killed while it starts takes its keeper along
+            cluster.scale(WORKERS)  # a worker that is killed while it starts ends its nanny, too
             client.wait_for_workers(WORKERS, timeout=120)
             repulsion.GATHER_UP_TO = limit = LIMITS[sum(seen.values()) % len(LIMITS)]
             with tempfile.TemporaryDirectory() as folder:

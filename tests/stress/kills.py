@@ -1,6 +1,6 @@
-"""Kills `pixelsne embed` at random moments and looks what is left: `python tests/stress/kills.py [kills] [seed]`.
+"""Kill `pixelsne embed` at random moments and check its files: `python tests/stress/kills.py [kills] [seed]`.
 
-Every file on disk must be complete or absent, and going on must end in the very bytes of a run that nobody stopped.
+Every file on disk must be complete or absent, and the resumed run must end with the same bytes as an undisturbed run.
 """
 
 import random
@@ -25,7 +25,7 @@ from pixelsne.files.read_map import read_map
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 OUTPUTS = {"map.parquet", "map.png", "model.pixelsne", "run.ckpt", "run.ckpt.prepared"}
 EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
-LONGEST = 300  # seconds one run may take
+TIMEOUT = 300  # seconds per run
 
 SETTINGS = ["--perplexity", "15", "--max-iter", "250", "--quiet"]
 
@@ -46,7 +46,7 @@ def start(source: Path, folder: Path, jobs: int) -> subprocess.Popen:
 
 
 def check_files(folder: Path, *, killed: bool = False) -> None:
-    """Complete, all of them. A kill may leave the second name of a complete file, which the next run removes."""
+    """Check that all files are complete. A kill may leave a hidden copy of a file, which the next run removes."""
     names = {path.name for path in folder.iterdir()}
     seconds = {second.name for name in OUTPUTS for second in hidden_paths(folder / name)} if killed else set()
     unknown = names - OUTPUTS - seconds
@@ -66,56 +66,59 @@ def check_files(folder: Path, *, killed: bool = False) -> None:
 
 def undisturbed(source: Path, folder: Path) -> tuple[float, bytes]:
     began = time.monotonic()
-    if start(source, folder, 2).wait(LONGEST) != 0:
+    if start(source, folder, 2).wait(TIMEOUT) != 0:
         raise AssertionError("the run failed without being disturbed")
     check_files(folder)
     return time.monotonic() - began, (folder / "map.parquet").read_bytes()
 
 
 def kill_one(chance: random.Random, source: Path, folder: Path, seconds: float) -> str:
-    """What happened: the name of the signal, or that the run was quicker."""
+    """Return the name of the signal, or "finished" if the run ended before it."""
     number = chance.choice(SIGNALS)
     process = start(source, folder, chance.choice((1, 2)))
     time.sleep(chance.uniform(0.0, seconds))
     process.send_signal(number)
-    code = process.wait(LONGEST)
+    code = process.wait(TIMEOUT)
     check_files(folder, killed=number == signal.SIGKILL)
-    # Before the interpreter has come to our code, signals do what they always do.
+    # Before the interpreter has reached our code, signals have their default effect.
     if code not in {0, EXITS[number], -number}:
         raise AssertionError(f"exit {code} after {number.name}")
     return "finished" if code == 0 else number.name
 
 
 def main(kills: int, seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - chance, not secrets
-    told: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as place:
-        source = Path(place, "points.parquet")
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    outcomes: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder_of_runs:
+        source = Path(folder_of_runs, "points.parquet")
         make_input(source)
-        whole = Path(place, "whole")
+        whole = Path(folder_of_runs, "whole")
         whole.mkdir()
         seconds, expected = undisturbed(source, whole)
         print(f"undisturbed: {seconds:.1f} s", flush=True)
         rounds = 0
-        while told.total() - told["finished"] < kills:
-            folder = Path(place, f"round{rounds}")
+        while outcomes.total() - outcomes["finished"] < kills:
+            folder = Path(folder_of_runs, f"round{rounds}")
             folder.mkdir()
             rounds += 1
             for _ in range(chance.randint(1, 4)):
-                happened = kill_one(chance, source, folder, seconds)
-                told[happened] += 1
-                if happened == "finished":
+                outcome = kill_one(chance, source, folder, seconds)
+                outcomes[outcome] += 1
+                if outcome == "finished":
                     break
-            if start(source, folder, 2).wait(LONGEST) != 0:
-                raise AssertionError("going on failed")
+            if start(source, folder, 2).wait(TIMEOUT) != 0:
+                raise AssertionError("resuming failed")
             check_files(folder)
             if (folder / "map.parquet").read_bytes() != expected:
-                raise AssertionError("another map than that of an undisturbed run")
+                raise AssertionError("the map differs from that of an undisturbed run")
             if (folder / "run.ckpt").exists():
-                raise AssertionError("a checkpoint is left after the end")
-            print(f"round {rounds}: {dict(told)}, the same map", flush=True)
-    print(f"{told.total() - told['finished']} kills in {rounds} runs: {dict(told)}; every map the same", flush=True)
+                raise AssertionError("a completed run left its checkpoint")
+            print(f"round {rounds}: {dict(outcomes)}, the same map", flush=True)
+    print(
+        f"{outcomes.total() - outcomes['finished']} kills in {rounds} runs: {dict(outcomes)}; every map the same",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
-    main(*(int(given) for given in (sys.argv[1:] + ["50", "0"][len(sys.argv) - 1 :])))
+    main(*(int(argument) for argument in (sys.argv[1:] + ["50", "0"][len(sys.argv) - 1 :])))

@@ -1,7 +1,7 @@
-"""The tests of the core and of damaged files once more, on a core built with sanitizers: `make sanitize`.
+"""Run the tests of the core and of damaged files on a core built with sanitizers: `make sanitize`.
 
-Builds the package with AddressSanitizer + UndefinedBehaviorSanitizer, then with ThreadSanitizer, into folders of
-their own, and runs the tests that drive the core hardest against each. A report of a sanitizer ends the run.
+Builds the package with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer, into separate
+folders, and runs the tests that exercise the core most against each. A report of a sanitizer ends the run.
 `sanitizers.py address` or `sanitizers.py thread` runs one of the two.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SUPPRESSIONS = Path(__file__).with_name("thread.suppressions")
 TESTS = [
-    "test_core_border.py",
+    "test_core_arguments.py",
     "test_forces.py",
     "test_pixel_field.py",
     "test_neighbors.py",
@@ -22,21 +22,21 @@ TESTS = [
     "test_descent.py",
     "test_transform.py",
 ]
-# Damaged files, which only AddressSanitizer has something to say about.
-TESTS_OF_FILES = ["test_sparse_structure.py", "test_mutated_files.py"]
-# Python starts the instrumented core, not the other way round, so the sanitizer's runtime must be loaded first.
+# Damaged files matter to AddressSanitizer only.
+FILE_TESTS = ["test_sparse_structure.py", "test_mutated_files.py"]
+# Python loads the instrumented core, so the sanitizer's runtime must be loaded before.
 SANITIZERS = {
     "address": {
         "flags": "address,undefined",
         "runtimes": ["libasan.so", "libubsan.so", "libstdc++.so"],
-        # Python itself leaks on purpose at exit
+        # Python itself leaks on purpose at exit.
         "options": {
-            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # as without: Arrow copes with that
+            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # as without it: Arrow handles that
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-            "ARROW_DEFAULT_MEMORY_POOL": "system",  # whose blocks the sanitizer knows
+            "ARROW_DEFAULT_MEMORY_POOL": "system",  # its blocks are known to the sanitizer
             "MUTATIONS": "200",
         },
-        "tests": [*TESTS, *TESTS_OF_FILES],
+        "tests": [*TESTS, *FILE_TESTS],
     },
     "thread": {
         "flags": "thread",
@@ -46,7 +46,7 @@ SANITIZERS = {
     },
 }
 
-# The editable installation answers imports before any path is looked at.
+# The editable installation would answer imports before any path is searched.
 WITHOUT_EDITABLE = """
 import sys
 sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
@@ -77,14 +77,14 @@ def run(name: str) -> None:
         **sanitizer["options"],
         "LD_PRELOAD": " ".join(runtime(library) for library in sanitizer["runtimes"]),
         "PYTHONPATH": str(target),
-        "OPENBLAS_NUM_THREADS": "1",  # not ours to examine
+        "OPENBLAS_NUM_THREADS": "1",  # not under test
         "OMP_NUM_THREADS": "1",
     }
     where = "import pixelsne; print(pixelsne.__file__)"
     used = subprocess.run([sys.executable, "-c", where], env=environment, capture_output=True, text=True, check=True)
     if not used.stdout.strip().startswith(str(target)):
         raise SystemExit(f"the tests would run on {used.stdout.strip()}, not on the sanitized core")
-    # A forked child of a threaded program is beyond what the sanitizers follow.
+    # The sanitizers do not support a forked child of a threaded program.
     tests = [str(ROOT / "tests" / test) for test in sanitizer["tests"]]
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-k", "not forked and not recall"]
     subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=True)

@@ -1,4 +1,4 @@
-"""200 fits, transforms, saves and loads in one process: `soak.py [fits]`. Memory must not grow."""
+"""Run 200 fits, transforms, saves and loads in one process: `soak.py [fits]`. Memory must not grow."""
 
 import gc
 import sys
@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits
 
 from pixelsne import PixelSNE
 
-WARM_UP = 20  # fits until pools and caches are what they will be
-SLACK = 8e6  # bytes: what a growing heap may round up to
+WARM_UP = 20  # fits until pools and caches have their final size
+SLACK = 8e6  # bytes: rounding of the heap
 
 
 def resident_bytes() -> int:

@@ -103,10 +103,10 @@ class StepCache:
     def __init__(self, graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], plan: Plan) -> None:
         self.positions, self.threads = centered(state, summaries), threads_here()
         self.bounds = bounds_of(summaries)
-        self.on_lattice: _core.FieldShare | None = None
+        self.on_lattice: _core.ShardField | None = None
         if not plan.gathers:
             self.lattice = _core.choose_lattice(self.bounds, plan.n, plan.most_nodes)
-            self.on_lattice = _core.FieldShare(self.positions, self.lattice, self.threads)
+            self.on_lattice = _core.ShardField(self.positions, self.lattice, self.threads)
         self._attract: Callable[[], Positions] = lambda: self._pull(graph, summaries)
 
     def _pull(self, graph: ShardGraph, summaries: list[ShardSummary]) -> Positions:

@@ -1,4 +1,4 @@
-"""What was measured, one line of JSON for each cell: a run that was stopped goes on where it was."""
+"""Stored results, one line of JSON per cell, so that a stopped run can continue."""
 
 import json
 from collections.abc import Iterable
@@ -22,21 +22,23 @@ class Measured:
         return ", ".join(f"{name} {value}" for name, value in self.machine.items() if name != "date")
 
 
-class Kept:
+class StoredResults:
     """Finished cells, in a file that only grows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        entries = [json.loads(line) for line in lines if line.endswith("}}")]  # others were cut off by a kill
-        # In the order of the file: of a cell that was measured again, perhaps elsewhere, the last counts.
+        entries = [
+            json.loads(line) for line in lines if line.endswith("}}")
+        ]  # incomplete lines were truncated by a kill
+        # In the order of the file: the last measurement of a cell counts.
         self.measured = [Measured(Cell(**entry["cell"]), entry["result"], entry["machine"]) for entry in entries]
         self._last = {one.cell: one for one in self.measured}
-        about = path.with_name("data.json")
-        self.sets: dict[str, Any] = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
+        description = path.with_name("data.json")
+        self.sets: dict[str, Any] = json.loads(description.read_text(encoding="utf-8")) if description.exists() else {}
 
     def get(self, cell: Cell) -> Result | None:
-        """What was measured on the data that `sets` describes."""
+        """Return the result that was measured on the data described by `sets`."""
         last = self._last.get(cell)
         return last.result if last is not None and self.is_of_these_data(last) else None
 
@@ -44,21 +46,21 @@ class Kept:
         return bool(one.result["fingerprint"] == self.sets.get(one.cell.data, {}).get("fingerprint"))
 
     def counted(self) -> list[Measured]:
-        """Each cell once."""
+        """Return each cell once."""
         return [one for one in self._last.values() if self.is_of_these_data(one)]
 
     def have(self, cells: Iterable[Cell]) -> list[Result]:
-        """Of those that are finished."""
+        """Return the results of the finished cells."""
         return [result for result in map(self.get, cells) if result is not None]
 
     def map_of(self, cell: Cell) -> Path | None:
-        """The map's file, where it is still in the cache."""
+        """Return the map's file if it is still in the cache."""
         result = self.get(cell)
         file = None if result is None else map_file(cell, result["fingerprint"])
         return file if file is not None and file.exists() else None
 
     def complete(self, cells: Iterable[Cell], *, with_maps: bool = False) -> None:
-        """Measures what is missing, each cell once; one whose map is needed and gone, again. Failures are told."""
+        """Measure missing cells, each once, and cells whose map is needed and missing. Report failures."""
         missing = [
             cell for cell in dict.fromkeys(cells) if self.get(cell) is None or (with_maps and self.map_of(cell) is None)
         ]
@@ -72,7 +74,7 @@ class Kept:
             print(f"{clock.seconds:.0f} s", flush=True)
 
     def describe(self, sets: dict[str, Any]) -> None:
-        """What the data sets are: the report tells, and later runs may be without them."""
+        """Store the descriptions of the data sets, for the report and for later runs without the data."""
         self.sets |= sets
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.with_name("data.json").write_text(json.dumps(self.sets, indent=1) + "\n", encoding="utf-8")
@@ -90,4 +92,4 @@ class Kept:
 
 
 def sizes_of(sets: dict[str, Any]) -> dict[str, int]:
-    return {name: int(about["points"]) for name, about in sets.items()}
+    return {name: int(description["points"]) for name, description in sets.items()}

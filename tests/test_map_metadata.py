@@ -1,4 +1,4 @@
-"""What a map tells of itself, whoever made it: `embed`, `transform` or a cluster."""
+"""Metadata of maps, made by `embed`, by `transform` or on a cluster."""
 
 import json
 import warnings
@@ -24,26 +24,26 @@ QUICK = ["--perplexity", "10", "--max-iter", "60", "--metric", "cosine", "--quie
 
 
 def run(*arguments):
-    finished = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert finished.exit_code == 0, finished.output
-    return finished.stdout
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory):
-    """100 of them, with what a model of theirs makes of them."""
+    """A folder with 100 cells, their map and the fitted model."""
     folder, rng = tmp_path_factory.mktemp("cells"), np.random.default_rng(0)
     with warnings.catch_warnings(action="ignore"):
-        given = anndata.AnnData(rng.poisson(1, (100, 30)).astype(np.float32))
-        given.obsm["X_pca"] = rng.normal(size=(100, 5))
-        given.write_h5ad(folder / "cells.h5ad")
+        adata = anndata.AnnData(rng.poisson(1, (100, 30)).astype(np.float32))
+        adata.obsm["X_pca"] = rng.normal(size=(100, 5))
+        adata.write_h5ad(folder / "cells.h5ad")
     outputs = ["-o", folder / "map.parquet", "--model", folder / "model"]
     run("embed", folder / "cells.h5ad", "--rep", "X_pca", *outputs, *QUICK)
     return folder
 
 
 @pytest.mark.parametrize("kind", ["parquet", "h5ad"])
-def test_cells_on_an_old_map_are_scored_like_the_map(kind, cells):
+def test_transformed_cells_have_the_scores_of_the_fitted_map(kind, cells):
     again = cells / f"again.{kind}"
     run("transform", cells / "model", cells / "cells.h5ad", "--rep", "X_pca", "-o", again, "--quiet")
     first, second = (
@@ -57,18 +57,18 @@ def test_cells_on_an_old_map_are_scored_like_the_map(kind, cells):
     assert metadata["settings"]["metric"] == "cosine"
 
 
-def test_cells_of_a_cluster_are_scored(cells):
+def test_cells_embedded_on_a_cluster_are_scored(cells):
     placed = read_map(cells / "map.parquet").placed / 16  # on a screen of 64 pixels
     figures = {"settings": serializable_parameters(PixelSNE(perplexity=10), {}), "seed": 0}
     write_part(placed, str(cells / "cells.h5ad"), ReadOptions(), str(cells / "part.parquet"), SCREEN, figures)
-    told = json.loads(run("score", cells / "cells.h5ad", cells / "part.parquet", "--json"))
+    scores = json.loads(run("score", cells / "cells.h5ad", cells / "part.parquet", "--json"))
     values = anndata.read_h5ad(cells / "cells.h5ad").X
-    assert told["neighborhood_precision"][3] == pytest.approx(quality.neighborhood_precision(values, placed, 10))
-    assert told["kl_divergence"] is not None
+    assert scores["neighborhood_precision"][3] == pytest.approx(quality.neighborhood_precision(values, placed, 10))
+    assert scores["kl_divergence"] is not None
 
 
 @pytest.mark.parametrize("label", ["y", "pixel_x", "kind"])
-def test_a_part_of_a_cluster_is_drawn_by_its_label(label, tmp_path, random):
+def test_one_part_of_a_cluster_map_is_colored_by_its_label(label, tmp_path, random):
     columns = {"a": random.normal(size=20), "b": random.normal(size=20), label: ["u", "v"] * 10}
     pq.write_table(pa.table(columns), tmp_path / "part.parquet")
     placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
@@ -79,7 +79,7 @@ def test_a_part_of_a_cluster_is_drawn_by_its_label(label, tmp_path, random):
     assert (tmp_path / "map.png").exists()
 
 
-def test_one_function_for_all(tmp_path):
+def test_metadata_of_a_map(tmp_path):
     source = Source(tmp_path / "points.npz", np.zeros((3, 2)), ("a", "b"))
     assert map_metadata(source, ReadOptions(label="x"), SCREEN, seed=3) == {
         "seed": 3,
@@ -90,7 +90,7 @@ def test_one_function_for_all(tmp_path):
     }
 
 
-def test_a_table_of_others_is_not_said_to_know_units(tmp_path, random):
+def test_scoring_a_table_of_another_program_names_the_formats_with_units(tmp_path, random):
     columns = {"x": random.uniform(0, 9, 20), "y": random.uniform(0, 9, 20)}
     pq.write_table(pa.table(columns), tmp_path / "map.parquet")
     np.save(tmp_path / "points.npy", random.normal(size=(20, 3)))

@@ -1,4 +1,4 @@
-"""The stages of a distributed run without a cluster: tasks are called at once."""
+"""Runs the stages of a distributed run without a cluster: tasks are called immediately."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from pixelsne.settings import check_settings
 PLAN = descent.Plan(4000, 2048, 5.0)
 
 
-class Here:
-    """A runner whose tasks are done when they are submitted."""
+class LocalRunner:
+    """A runner whose tasks are complete when they are submitted."""
 
     def __init__(self, count):
         self.shards = count
@@ -38,7 +38,7 @@ class Here:
         pass
 
     def run(self, _function):
-        """What a client does on all workers: there are none."""
+        """Run a function on all workers, of which there are none."""
         return {}
 
     def limit_shards(self, count):
@@ -53,7 +53,7 @@ def settings_of(**changes):
 
 
 def collect(values, count, k=30):
-    runner, parts = Here(count), np.array_split(values, 3)
+    runner, parts = LocalRunner(count), np.array_split(values, 3)
     first = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
     cells = shards.make_cells(shards.draw_samples(runner, parts, len(values), 0), count, 0)
     router = shards.PointRouter(runner, parts, first)
@@ -62,16 +62,16 @@ def collect(values, count, k=30):
 
 def prepare(values, count, k=30):
     shard_points = collect(values, count, k)
-    runner, settings = Here(len(shard_points)), settings_of(perplexity=10)
+    runner, settings = LocalRunner(len(shard_points)), settings_of(perplexity=10)
     axes = find_axes(runner, np.array_split(values, 3), len(values), [values], "pca")
     kernels, rows = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
-    given, sources = halo.exchange_halo(runner, rows)
-    graphs = runner.each("halo", descent.make_graph, rows, given, sources)
+    exported, sources = halo.exchange_halo(runner, rows)
+    graphs = runner.each("halo", descent.make_graph, rows, exported, sources)
     return runner, kernels, graphs
 
 
 def as_matrix(graphs, n):
-    """The shards' rows of P as one dense matrix."""
+    """Return the shards' rows of P as one dense matrix."""
     whole = np.zeros((n, n), dtype=np.float64)
     for graph in graphs:
         columns = np.concatenate([graph.rows.rows, graph.rows.halo_rows])
@@ -80,16 +80,16 @@ def as_matrix(graphs, n):
     return whole
 
 
-def run_here(values, count, **changes):
-    """A whole run; returns it, and the map's positions."""
+def run_locally(values, count, **changes):
+    """Run a whole embedding; return the run and the map's positions."""
     model, parts = PixelSNE(**{"random_state": 0} | changes), np.array_split(values, 3)
     blocks = [reduce.Block(number, part) for number, part in enumerate(parts)]
     partitions = Partitions(blocks, [len(part) for part in parts], values.shape[1], 4 * values.shape[1])
-    run = begin(partitions, Here(count), model, distributed_settings(model), None)
+    run = begin(partitions, LocalRunner(count), model, distributed_settings(model), None)
     for _ in run.snapshots():
         pass
-    home = result.gather_by_partition(run.runner, run.descent.tasks, partitions.first_rows, partitions.counts)
-    return run, np.concatenate(home)
+    gathered = result.gather_by_partition(run.runner, run.descent.tasks, partitions.first_rows, partitions.counts)
+    return run, np.concatenate(gathered)
 
 
 def begin_descent(values, count):

@@ -1,4 +1,4 @@
-"""The core refuses what it cannot handle instead of crashing."""
+"""The core refuses invalid arguments instead of crashing."""
 
 import os
 import subprocess
@@ -24,23 +24,23 @@ def csr(n=10, columns=None):
 
 
 def joint_affinities_of_part(known=12, points=20, indices=None, **changes):
-    """Two edges from the points 10 and 11, which are elsewhere."""
-    edges = {"source_numbers": [10, 11], "target_numbers": [0, 3], "sources": [0, 1], "targets": [1, 1]} | changes
+    """Call the core with two edges from the points 10 and 11 of another shard."""
+    edges = {"source_ids": [10, 11], "target_ids": [0, 3], "sources": [0, 1], "targets": [1, 1]} | changes
     arrays = [np.array(edges[name], dtype=np.int32) for name in edges]
     indices = np.zeros((10, 3), dtype=np.int32) if indices is None else indices
-    arrived = [(*arrays, np.ones(2, dtype=np.float32))]
-    return _core.joint_affinities_of_part(indices, POINTS, arrived, known, points, TOKEN, 1)
+    incoming = [(*arrays, np.ones(2, dtype=np.float32))]
+    return _core.joint_affinities_of_part(indices, POINTS, incoming, known, points, TOKEN, 1)
 
 
-def test_edges_from_elsewhere_are_taken():
+def test_edges_from_other_shards_are_added():
     offsets, columns, _ = joint_affinities_of_part(indices=np.tile(np.arange(3, dtype=np.int32), (10, 1)))
     assert {10, 11} <= set(columns[offsets[3] : offsets[4]].tolist())
 
 
 def decode_positions(**changes):
     arguments = {
-        "coding": (0.0, 0.0, 1.0, 1.0), "numbers": np.zeros((4, 2), dtype=np.uint16),
-        "chosen": np.zeros(2, dtype=np.int32), "center": (0.0, 0.0), "to": np.zeros((2, 2), dtype=np.float32),
+        "coding": (0.0, 0.0, 1.0, 1.0), "codes": np.zeros((4, 2), dtype=np.uint16),
+        "rows": np.zeros(2, dtype=np.int32), "center": (0.0, 0.0), "out": np.zeros((2, 2), dtype=np.float32),
         "threads": 1,
     }  # fmt: skip
     return _core.decode_positions(**{**arguments, **changes})
@@ -88,10 +88,10 @@ def pixel_tree(**changes):
         lambda: _core.joint_affinities(np.zeros((9, 3), dtype=np.int32), POINTS, TOKEN, 1),
         lambda: joint_affinities_of_part(indices=np.full((10, 3), 12, dtype=np.int32)),
         lambda: joint_affinities_of_part(indices=np.zeros((9, 3), dtype=np.int32)),
-        lambda: joint_affinities_of_part(source_numbers=[12, 11]),
-        lambda: joint_affinities_of_part(source_numbers=[-1, 11]),
-        lambda: joint_affinities_of_part(source_numbers=[]),
-        lambda: joint_affinities_of_part(target_numbers=[10, 0]),
+        lambda: joint_affinities_of_part(source_ids=[12, 11]),
+        lambda: joint_affinities_of_part(source_ids=[-1, 11]),
+        lambda: joint_affinities_of_part(source_ids=[]),
+        lambda: joint_affinities_of_part(target_ids=[10, 0]),
         lambda: joint_affinities_of_part(sources=[0, 2]),
         lambda: joint_affinities_of_part(sources=[0, -1]),
         lambda: joint_affinities_of_part(targets=[2, 0]),
@@ -118,10 +118,10 @@ def pixel_tree(**changes):
         lambda: pixel_tree(push=MAP[:5].copy()),
         lambda: _core.encode_positions(MAP, np.full(2, 10, dtype=np.int32), 1),
         lambda: _core.encode_positions(MAP, np.full(2, -1, dtype=np.int32), 1),
-        lambda: decode_positions(numbers=np.zeros((4, 3), dtype=np.uint16)),
-        lambda: decode_positions(numbers=np.zeros((0, 2), dtype=np.uint16)),
-        lambda: decode_positions(chosen=np.full(2, 4, dtype=np.int32)),
-        lambda: decode_positions(to=np.zeros((3, 2), dtype=np.float32)),
+        lambda: decode_positions(codes=np.zeros((4, 3), dtype=np.uint16)),
+        lambda: decode_positions(codes=np.zeros((0, 2), dtype=np.uint16)),
+        lambda: decode_positions(rows=np.full(2, 4, dtype=np.int32)),
+        lambda: decode_positions(out=np.zeros((3, 2), dtype=np.float32)),
         lambda: _core.sum_positions(POINTS, 1),
         lambda: _core.center_positions(MAP, (0.0, 0.0), MAP[:5].copy(), 1),
         lambda: _core.bounds(POINTS, 1),
@@ -130,7 +130,7 @@ def pixel_tree(**changes):
     ],
 )
 def test_wrong_shapes_and_values_are_refused(call):
-    with pytest.raises(ValueError, match=":"):  # every message is "argument: what would do"
+    with pytest.raises(ValueError, match=":"):  # every message is "argument: what is allowed"
         call()
 
 
@@ -162,7 +162,7 @@ def test_read_only_arrays_are_read_and_never_written():
         _core.exact_repulsion(MAP, frozen, 1)
 
 
-def test_positions_that_are_not_numbers_do_not_crash_the_trees():
+def test_nan_and_infinite_positions_do_not_crash_the_trees():
     broken = np.full((50, 2), np.nan, dtype=np.float32)
     broken[:10] = np.inf
     _core.TreeRepulsion().barnes_hut(broken, 0.5, np.empty_like(broken), 2)
@@ -208,7 +208,7 @@ def test_an_unknown_instruction_set_is_an_error_at_import():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_can_compute():
-    """The parent's threads do not exist in the child; a pool that waited for them would hang."""
+    """The parent's threads do not exist in the child. A pool that waited for them would hang."""
     code = """
 import os, numpy as np
 from pixelsne import _core
