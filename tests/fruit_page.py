@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from pixelsne.files.write_embedding import Map
-from pixelsne.viewer import written
 from pixelsne.viewer.layout import page_of
 from pixelsne.viewer.server import Server
+from pixelsne.viewer.serving import map_bytes
 
 RESOLUTION = (600, 400)
 N = 900
@@ -41,7 +41,7 @@ def make_map():
 
 
 def serve(one, title="fruit.parquet"):
-    server = Server(page_of(one, title), None, lambda rows, kind: written(one, rows, kind))
+    server = Server(page_of(one, title), None, lambda rows, suffix: map_bytes(one, rows, suffix))
     server.start()
     return server
 

@@ -22,23 +22,23 @@ from pixelsne.descent_loop import Snapshot
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_embedding import Map
 from pixelsne.screen import Screen
+from pixelsne.viewer.column_types import code_bytes, column_of
 from pixelsne.viewer.layout import (
     STEPS,
-    as_steps,
     chosen_color,
-    code_bytes,
-    column_of,
     columns_of,
-    frame_of,
+    encode_frame,
+    encode_positions,
     page_of,
 )
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.server import Server
+from pixelsne.viewer.show_map import page_to_show
 
 
 def test_places_keep_what_lies_between_pixels():
     placed = np.array([[0, 0], [0.5, 0.25], [99.999, 49.999]], dtype=np.float32)
-    steps = np.frombuffer(as_steps(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
+    steps = np.frombuffer(encode_positions(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
     np.testing.assert_allclose(steps / STEPS * [100, 50], placed, atol=100 / STEPS)
     assert steps.max() == STEPS - 1
 
@@ -48,8 +48,8 @@ def test_a_frame_is_where_the_screen_says(random):
     bounds = (*positions.min(axis=0).tolist(), *positions.max(axis=0).tolist())
     for aspect in ("fill", "equal"):
         screen = Screen.around(bounds, (640, 480), aspect)
-        frame = np.frombuffer(frame_of(positions, screen), dtype="<u2").astype(int)
-        expected = np.frombuffer(as_steps(screen.place(positions), (640, 480)), dtype="<u2").astype(int)
+        frame = np.frombuffer(encode_frame(positions, screen), dtype="<u2").astype(int)
+        expected = np.frombuffer(encode_positions(screen.place(positions), (640, 480)), dtype="<u2").astype(int)
         assert np.abs(frame - expected).max() <= 1
 
 
@@ -177,7 +177,7 @@ def test_a_model_is_shown(clusters):
         assert page.n == 600
         assert page.color == "place"
         assert len(view.selection) == 0
-        assert page.positions == as_steps(model.embedding_, (1024, 1024))
+        assert page.positions == encode_positions(model.embedding_, (1024, 1024))
         assert "token=" in view.address
     with viewer.show(Map(model.embedding_, (1024, 1024)), open_browser=False) as view:
         assert view._server.page.positions == page.positions
@@ -200,7 +200,7 @@ def test_a_browser_is_started_without_the_key(monkeypatch, clusters):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
 def test_hosts_that_no_browser_can_open(host):
-    with pytest.raises(ValueError, match="give one of this machine's own"):
+    with pytest.raises(ValueError, match="pass one of this machine"):
         Server(page_of(Map(np.zeros((2, 2), dtype=np.float32), (9, 9)), "t"), host=host)
 
 
@@ -323,7 +323,7 @@ def test_the_address_of_a_tunnel_is_printed(tmp_path):
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 1
     assert nothing == ""
-    assert "url 'maps.example/mine' is no address of a server; give scheme, host and port" in said
+    assert "url must consist of scheme, host and an optional port, got 'maps.example/mine'; pass one like" in said
 
 
 @pytest.fixture
@@ -334,7 +334,7 @@ def fitted(digits):
 def test_columns_with_gaps_are_shown(fitted):
     kinds = np.array(["a", None, float("nan")] * 20, dtype=object)
     mixed = np.array([1, "b", None] * 20, dtype=object)
-    page, one = viewer.page_to_show(fitted, {"kind": kinds, "mixed": mixed})
+    page, one = page_to_show(fitted, {"kind": kinds, "mixed": mixed})
     assert [column.name for column in page.columns] == ["kind", "mixed"]
     assert page.columns[0].names == ("a",)
     assert one.extra_columns.column("kind").null_count == 40
@@ -342,13 +342,13 @@ def test_columns_with_gaps_are_shown(fitted):
 
 def test_what_cannot_be_shown_is_refused(fitted, tmp_path):
     with pytest.raises(ValueError, match="'hue' is not a column to color by; there are kind"):
-        viewer.page_to_show(fitted, {"kind": ["a", "b"] * 30}, color="hue")
+        page_to_show(fitted, {"kind": ["a", "b"] * 30}, color="hue")
     with pytest.raises(ValueError, match=r"columns\['kind'\] has 3 values, the map 60 points"):
-        viewer.page_to_show(fitted, {"kind": [1, 2, 3]})
-    with pytest.raises(ValueError, match="fit the model, or watch it"):
-        viewer.page_to_show(PixelSNE())
-    with pytest.raises(ValueError, match="columns are for a model"):
-        viewer.page_to_show(tmp_path / "map.parquet", {"kind": [1]})
+        page_to_show(fitted, {"kind": [1, 2, 3]})
+    with pytest.raises(ValueError, match="call fit or viewer.watch"):
+        page_to_show(PixelSNE())
+    with pytest.raises(ValueError, match="columns can only be passed with a model"):
+        page_to_show(tmp_path / "map.parquet", {"kind": [1]})
 
 
 def test_waiting_for_a_run_that_fails_tells(digits):

@@ -11,7 +11,7 @@ from browser import Watched
 from fruit_page import CENTERS, camera_of, drag_around, place_of, rows_within, serve, settle
 from pixelsne import viewer
 from pixelsne.files.write_embedding import Map
-from pixelsne.viewer.layout import Page, as_steps
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
@@ -89,7 +89,7 @@ def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
     one = shown[0]
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
     view = viewer.serve(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
-    live._frame = type(live._frame)(1, 1, as_steps(one.placed, one.resolution))
+    live._frame = type(live._frame)(1, 1, encode_positions(one.placed, one.resolution))
     watched = Watched(browser, *SCREENS[screen])
     page = watched.open(view.address)
     page.wait_for_selector("html[data-places='1']")

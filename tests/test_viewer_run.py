@@ -11,9 +11,11 @@ import pytest
 from browser import Watched
 from fruit_page import picture, places, settle, until
 from pixelsne import PixelSNE, viewer
-from pixelsne.viewer.layout import Page, as_steps, columns_of
+from pixelsne.viewer import watch_run
+from pixelsne.viewer.layout import Page, columns_of, encode_positions
 from pixelsne.viewer.live_run import Frame, LiveRun
 from pixelsne.viewer.security import Secrets
+from pixelsne.viewer.serving import serve
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def test_a_run_from_start_to_end(watched, points, monkeypatch):
             yield snapshot
             opened.wait(0.05)
 
-    monkeypatch.setattr(viewer, "snapshots_of", slow_until_opened)
+    monkeypatch.setattr(watch_run, "snapshots_of", slow_until_opened)
     model = PixelSNE(max_iter=1500, tol=0, random_state=0)
     view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
     page = watched.open(view.address)
@@ -95,10 +97,10 @@ def test_a_server_that_comes_back(browser, points):
     port, keys = free_port(), Secrets()
     settings = {"max_iter": 100_000, "tol": 0, "random_state": 0}
 
-    def serve():
+    def start():
         return viewer.watch(PixelSNE(**settings), points[0], open_browser=False, port=port, keys=keys)
 
-    view = serve()
+    view = start()
     page = watched.open(view.address)
     until(lambda: places(page) > 2)
     view.close()
@@ -106,7 +108,7 @@ def test_a_server_that_comes_back(browser, points):
     assert "connection to pixelsne is lost" in page.locator("#message").inner_text()
     frozen = places(page)
     assert (picture(page).min(axis=2) < 0.8).mean() > 0.001, "the picture stays"
-    view = serve()
+    view = start()
     page.wait_for_selector("html[data-connection=open]", timeout=30_000)
     assert page.locator("#message").is_hidden()
     until(lambda: places(page) > frozen + 2)
@@ -176,7 +178,7 @@ def test_labels_stay_while_points_move(browser, shown):
     columns = columns_of(one.extra_columns.select(["kind"]), {"kind"})
     live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
     page_of_run = Page("fruit", one.resolution, 900, columns, b"", "kind")
-    view = viewer.serve(page_of_run, live, None, open_browser=False, port=0)
+    view = serve(page_of_run, live, None, open_browser=False, port=0)
     watched = Watched(browser)
     watched.page.add_init_script(COUNT_LABELS)
     page = watched.open(view.address)
@@ -185,7 +187,7 @@ def test_labels_stay_while_points_move(browser, shown):
     def move():
         for number in itertools.count(1):
             shift = np.array([40 * np.sin(number / 5), 0])
-            live._frame = Frame(number, number, as_steps((one.placed + shift).clip(0, 599), one.resolution))
+            live._frame = Frame(number, number, encode_positions((one.placed + shift).clip(0, 599), one.resolution))
             if stop.wait(0.05):
                 return
 

@@ -12,7 +12,7 @@ import pytest
 
 from browser import Watched, launched
 from fruit_page import until
-from pixelsne.viewer.layout import Page, as_steps
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.server import Server
 
@@ -82,7 +82,7 @@ def encryption(tmp_path_factory):
 @pytest.fixture
 def page():
     places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
-    return Page("map", (100, 100), 50, (), as_steps(places, (100, 100)))
+    return Page("map", (100, 100), 50, (), encode_positions(places, (100, 100)))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -12,7 +12,7 @@ import pytest
 
 from pixelsne.coloring import GRAY, PALETTE
 from pixelsne.viewer.export import standalone
-from pixelsne.viewer.files import IMPORT, joined, static_files
+from pixelsne.viewer.files import IMPORT, concatenate, static_files
 from pixelsne.viewer.layout import STEPS, Page
 
 TYPESCRIPT = "typescript@7.0.2"
@@ -62,7 +62,7 @@ def test_coordinates_have_as_many_steps():
 
 def test_every_module_is_in_the_file():
     files = {name: content.decode() for name, content in static_files().items()}
-    text = joined(files, "main.js")
+    text = concatenate(files, "main.js")
     assert not IMPORT.search(text)
     assert "export " not in re.sub(r"//.*|/\*.*?\*/", "", text, flags=re.DOTALL)
     modules = {name for name in files if name.endswith(".js")} - {"enter.js"}
