@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,6 +184,27 @@ def test_a_model_is_shown(clusters):
         assert view._server.page.positions == page.positions
     with pytest.raises(ValueError, match=r"columns\['place'\] has 3 values, the map 600 points"):
         viewer.show(model, columns={"place": [1, 2, 3]}, open_browser=False)
+
+
+def test_a_paused_run_that_is_stopped_is_not_paused_any_more():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def preparing():
+        yield Snapshot(0, "reduce", 0.5)
+        begun.set()
+        go_on.wait()
+        yield Snapshot(0, "neighbors", 0.5)
+
+    live = LiveRun(preparing(), 10, lambda: "max_iter")
+    live.pause()
+    live.start()
+    live.stop()
+    begun.wait()
+    assert live.status()["state"] == "running"
+    live.pause()
+    assert live.status()["state"] == "running"
+    go_on.set()
+    live.join()
 
 
 def test_a_browser_is_started_without_the_key(monkeypatch, clusters):

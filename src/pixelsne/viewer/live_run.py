@@ -152,7 +152,7 @@ class LiveRun:
         with self._changed:
             self._stopping |= stopping
             self._canceled |= canceled
-            self._paused = self._paused if paused is None else paused
+            self._paused = (self._paused if paused is None else paused) and not self._stopping
             if self._status.state in {"running", "paused"}:
                 self._status = replace(self._status, state="paused" if self._paused else "running")
             self._changed.notify_all()
