@@ -367,7 +367,7 @@ def test_what_cannot_be_shown_is_refused(fitted, tmp_path):
         page_to_show(fitted, {"kind": ["a", "b"] * 30}, color="hue")
     with pytest.raises(ValueError, match=r"columns\['kind'\] has 3 values, the map 60 points"):
         page_to_show(fitted, {"kind": [1, 2, 3]})
-    with pytest.raises(ValueError, match="call fit or viewer.watch"):
+    with pytest.raises(ValueError, match=r"call fit or viewer\.watch"):
         page_to_show(PixelSNE())
     with pytest.raises(ValueError, match="columns can only be passed with a model"):
         page_to_show(tmp_path / "map.parquet", {"kind": [1]})
