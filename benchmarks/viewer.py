@@ -157,7 +157,7 @@ def run_once(values: np.ndarray, watching: str) -> tuple[float, float]:
             page = watched.open(server.address)
             page.wait_for_selector("html[data-run=finished]", timeout=600_000)
             seconds = sum(model.timings_.values())
-            frames = int(page.evaluate("document.documentElement.dataset.places"))
+            frames = int(page.evaluate("document.documentElement.dataset.positions"))
             watched.close()
     else:
         reader = Reader(server, reads=watching == "a client")

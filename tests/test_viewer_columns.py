@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from browser import Watched
-from fruit_page import drag_around, place_of, serve, settle, until
+from fruit_page import drag_around, screen_position, serve, settle, until
 from pixelsne.files.write_embedding import Map
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
@@ -108,11 +108,11 @@ def test_long_names_stay_in_their_boxes(browser, archive, width, height):
     assert entry.locator(".count").bounding_box()["width"] > 10
     if width < 640:
         page.locator("#fold").click()
-    page.mouse.click(*place_of(page, 300, 300))
-    page.wait_for_selector("#hover:not([hidden])")
-    until(lambda: "council" in page.locator("#hover").inner_text())
-    box = page.locator("#hover").bounding_box()
-    for one in page.locator("#hover dt, #hover dd").all():
+    page.mouse.click(*screen_position(page, 300, 300))
+    page.wait_for_selector("#tooltip:not([hidden])")
+    until(lambda: "council" in page.locator("#tooltip").inner_text())
+    box = page.locator("#tooltip").bounding_box()
+    for one in page.locator("#tooltip dt, #tooltip dd").all():
         inner = one.bounding_box()
         assert inner["x"] + inner["width"] <= box["x"] + box["width"]
         assert inner["width"] > 60

@@ -37,9 +37,9 @@ BEGINNINGS = {
 
 @pytest.fixture(scope="module")
 def server():
-    places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
+    positions = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
-    server = Server(Page("map", (100, 100), 50, (), encode_positions(places, (100, 100))), live)
+    server = Server(Page("map", (100, 100), 50, (), encode_positions(positions, (100, 100))), live)
     server.start()
     live.start()
     yield server

@@ -81,7 +81,7 @@ def test_a_label_is_categories_whatever_it_looks_like():
 
 @pytest.mark.parametrize(("number", "kind"), [(3, "<u1"), (300, "<u2")])
 def test_categories(number, kind):
-    values = np.array([f"name {place}" for place in np.arange(2 * number) % number])
+    values = np.array([f"name {index}" for index in np.arange(2 * number) % number])
     column = column_of("a", values)
     assert column.kind == "category"
     codes = np.frombuffer(column.content, dtype=kind)
@@ -99,7 +99,7 @@ def test_missing_words_have_the_last_code():
 
 
 def test_texts():
-    words = [f"sentence {place} ü \U0001f600" for place in range(6000)]
+    words = [f"sentence {index} ü \U0001f600" for index in range(6000)]
     column = column_of("a", pa.chunked_array([words]))
     assert column.kind == "text"
     begins = np.frombuffer(column.content, dtype="<u4", count=6001)
@@ -251,7 +251,7 @@ def test_a_run_that_fails_is_told():
 @pytest.fixture
 def cells(tmp_path, digits):
     path = tmp_path / "cells.parquet"
-    columns = {f"p{place}": column for place, column in enumerate(digits[0][:400].T)}
+    columns = {f"p{index}": column for index, column in enumerate(digits[0][:400].T)}
     pq.write_table(pa.table(columns | {"kind": [f"digit {label}" for label in digits[1][:400]]}), path)
     return path
 

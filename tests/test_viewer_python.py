@@ -15,7 +15,7 @@ from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.serving import map_bytes
 from pixelsne.viewer.watch_run import current_map
 
-NAMES = [f"kind {place % 3}" for place in range(600)]
+NAMES = [f"kind {index % 3}" for index in range(600)]
 SIZES = np.arange(600) / 7
 COLUMNS = {"kind": NAMES, "size": SIZES}
 QUICK = {"perplexity": 10, "max_iter": 30, "random_state": 0}

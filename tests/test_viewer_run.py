@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from browser import Watched
-from fruit_page import picture, places, settle, until
+from fruit_page import picture, position_updates, settle, until
 from pixelsne import PixelSNE, viewer
 from pixelsne.viewer import watch_run
 from pixelsne.viewer.layout import Page, columns_of, encode_positions
@@ -38,7 +38,7 @@ def test_a_run_from_start_to_end(watched, points, monkeypatch):
     model = PixelSNE(max_iter=1500, tol=0, random_state=0)
     view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
     page = watched.open(view.address)
-    until(lambda: places(page) > 2)
+    until(lambda: position_updates(page) > 2)
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=paused]")
     opened.set()
@@ -63,7 +63,7 @@ def test_a_run_is_stopped_and_kept(watched, points):
     model = PixelSNE(max_iter=100_000, tol=0, random_state=0)
     view = viewer.watch(model, points[0], open_browser=False)
     page = watched.open(view.address)
-    until(lambda: places(page) > 2)
+    until(lambda: position_updates(page) > 2)
     page.locator("#stop").click()
     page.wait_for_selector("html[data-run=stopped]", timeout=60_000)
     assert "stopped, the map is kept" in page.locator("#status").inner_text()
@@ -102,16 +102,16 @@ def test_a_server_that_comes_back(browser, points):
 
     view = start()
     page = watched.open(view.address)
-    until(lambda: places(page) > 2)
+    until(lambda: position_updates(page) > 2)
     view.close()
     page.wait_for_selector("html[data-connection=lost]", timeout=30_000)
     assert "connection to pixelsne is lost" in page.locator("#message").inner_text()
-    frozen = places(page)
+    frozen = position_updates(page)
     assert (picture(page).min(axis=2) < 0.8).mean() > 0.001, "the picture stays"
     view = start()
     page.wait_for_selector("html[data-connection=open]", timeout=30_000)
     assert page.locator("#message").is_hidden()
-    until(lambda: places(page) > frozen + 2)
+    until(lambda: position_updates(page) > frozen + 2)
     view.close()
     watched.close()
 
@@ -211,7 +211,7 @@ COUNT_LABELS = """
   const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
   CanvasRenderingContext2D.prototype.clearRect = function (...box) {
     if (this.canvas.id === "overlay") {
-      if (document.documentElement.dataset.places !== undefined) window.labels.push(count);
+      if (document.documentElement.dataset.positions !== undefined) window.labels.push(count);
       count = 0;
     }
     return clearRect.apply(this, box);

@@ -25,9 +25,9 @@ UPGRADE = {
 
 @pytest.fixture(scope="module")
 def server():
-    places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
+    positions = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
     column = column_of("kind", np.array(["a", "b"] * 25))
-    page = Page("map", (100, 100), 50, (column,), encode_positions(places, (100, 100)))
+    page = Page("map", (100, 100), 50, (column,), encode_positions(positions, (100, 100)))
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
     server = Server(page, live, lambda rows, kind: f"{len(rows)} {kind}".encode())
     server.start()

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from fruit_page import CENTERS, drag_around, place_of, rows_within, saved
+from fruit_page import CENTERS, drag_around, rows_within, saved, screen_position
 
 
 def test_a_lasso_selects_exactly_these_rows(page, server, shown):
@@ -39,10 +39,10 @@ def test_a_lasso_selects_exactly_these_rows(page, server, shown):
 
 def test_a_box_selects_too(page, shown):
     x, y = CENTERS[2]
-    page.mouse.move(*place_of(page, x - 50, y - 50))
+    page.mouse.move(*screen_position(page, x - 50, y - 50))
     page.keyboard.down("Shift")
     page.mouse.down()
-    page.mouse.move(*place_of(page, x + 50, y + 50), steps=5)
+    page.mouse.move(*screen_position(page, x + 50, y + 50), steps=5)
     page.mouse.up()
     page.keyboard.up("Shift")
     count = len(rows_within(shown[0], CENTERS[2], 50))

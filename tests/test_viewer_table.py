@@ -18,8 +18,8 @@ LINE = 28
 MAKE_TABLE = f"""async () => {{
   const {{ Table }} = await import("/static/table.js");
   const column = {{
-    about: {{ name: "half" }}, load: async () => {{}}, words: (row) => `half of ${{row}}`,
-    kind: {{ key: (_column, row) => -row }},
+    name: "half", load: async () => {{}}, format: (row) => `half of ${{row}}`,
+    type: {{ sortKey: (_column, row) => -row }},
   }};
   window.table = new Table(document.getElementById("table"), [column], () => {{}});
   await window.table.show(Uint32Array.from({{ length: {N} }}, (_, row) => row));

@@ -81,8 +81,8 @@ def encryption(tmp_path_factory):
 
 @pytest.fixture
 def page():
-    places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
-    return Page("map", (100, 100), 50, (), encode_positions(places, (100, 100)))
+    positions = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
+    return Page("map", (100, 100), 50, (), encode_positions(positions, (100, 100)))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -73,15 +73,15 @@ def test_every_module_is_in_the_file():
 
 def test_no_name_is_in_two_modules():
     """All modules become one script."""
-    places = defaultdict(list)
+    modules = defaultdict(list)
     for name, content in static_files().items():
         if name.endswith(".js") and name != "enter.js":
             for found in re.findall(
                 r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", content.decode(), re.MULTILINE
             ):
-                places[found].append(name)
-    assert len(places) > 200
-    assert not {name: files for name, files in places.items() if len(files) > 1}
+                modules[found].append(name)
+    assert len(modules) > 200
+    assert not {name: files for name, files in modules.items() if len(files) > 1}
 
 
 def test_a_file_that_holds_markup_only_as_data():

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from browser import Watched
-from fruit_page import CENTERS, camera_of, drag_around, place_of, rows_within, serve, settle
-from pixelsne import viewer
+from fruit_page import CENTERS, camera_of, drag_around, rows_within, screen_position, serve, settle
 from pixelsne.files.write_embedding import Map
 from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.serving import serve as serve_page
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
@@ -88,11 +88,11 @@ def test_the_panel_ends_above_the_drawer(browser, server):
 def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
     one = shown[0]
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
-    view = viewer.serve(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
+    view = serve_page(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
     live._frame = type(live._frame)(1, 1, encode_positions(one.placed, one.resolution))
     watched = Watched(browser, *SCREENS[screen])
     page = watched.open(view.address)
-    page.wait_for_selector("html[data-places='1']")
+    page.wait_for_selector("html[data-positions='1']")
     settle(page)
     assert page.locator("#live").is_visible()
     assert is_free(page, one.placed, np.arange(900))
@@ -165,8 +165,8 @@ def test_a_map_that_is_not_much_larger_than_most_of_it_is_shown_whole(browser):
 
 def test_points_that_are_all_in_one_place(browser):
     server, watched, page = home_of(browser, np.full((10, 2), 500.0))
-    page.mouse.move(*place_of(page, 500, 500))
-    page.wait_for_selector("#hover:not([hidden])")
+    page.mouse.move(*screen_position(page, 500, 500))
+    page.wait_for_selector("#tooltip:not([hidden])")
     assert watched.errors == []
     watched.close()
     server.close()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from browser import Watched
-from fruit_page import CENTERS, camera_of, place_of, saved, serve, settle
+from fruit_page import CENTERS, camera_of, saved, screen_position, serve, settle
 from pixelsne.files.write_embedding import Map
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
@@ -85,9 +85,9 @@ def test_the_picture_has_no_ring(page):
     page.locator("#map").focus()
     page.keyboard.press("Shift+ArrowRight")
     settle(page)
-    assert page.locator("#hover").is_visible()
+    assert page.locator("#tooltip").is_visible()
     np.testing.assert_array_equal(picture_of(page), plain)
-    assert page.locator("#hover").is_visible(), "on the page it stays"
+    assert page.locator("#tooltip").is_visible(), "on the page it stays"
 
 
 def beside_of(page):
@@ -131,8 +131,8 @@ def test_the_scale_is_in_the_picture(page):
 
 def test_many_names_find_room_in_the_picture(browser):
     rng = np.random.default_rng(0)
-    names = [f"a name of a category that is rather long {place}" for place in range(30)]
-    table = pa.table({"kind": [names[place % 30] for place in range(900)]})
+    names = [f"a name of a category that is rather long {index}" for index in range(30)]
+    table = pa.table({"kind": [names[index % 30] for index in range(900)]})
     server = serve(Map(rng.uniform(0, 100, (900, 2)).astype(np.float32), (100, 100), table, {"label": "kind"}))
     watched = Watched(browser, 700, 420)
     page = watched.open(f"{server.address}&colors=30")
@@ -145,7 +145,7 @@ def test_many_names_find_room_in_the_picture(browser):
 
 
 def test_a_link_shows_the_same_place_with_the_panel_folded(page, watched):
-    page.mouse.move(*place_of(page, *CENTERS[1]))
+    page.mouse.move(*screen_position(page, *CENTERS[1]))
     page.mouse.wheel(0, -600)
     camera = camera_of(page)
     again = reopened(page, watched)
