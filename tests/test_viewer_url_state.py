@@ -69,6 +69,13 @@ def test_the_number_of_colors_is_kept(page, watched):
     assert again.locator("#legend button").count() == 2
 
 
+def test_no_color_is_kept(page, watched):
+    page.locator("#color").select_option("")
+    again = reopened(page, watched)
+    assert again.locator("#color").input_value() == ""
+    assert again.locator("#legend button").count() == 0
+
+
 def test_a_link_that_names_what_is_not_there(watched, server):
     page = watched.open(f"{server.address}&only=banana&hide=plum&from=x&size=huge&color=nothing&colors=-4")
     assert "hidden" not in page.locator("#counts").inner_text()

@@ -123,7 +123,7 @@ export class App {
       x: camera.isDefaultView ? undefined : round(camera.center[0]),
       y: camera.isDefaultView ? undefined : round(camera.center[1]),
       zoom: camera.isDefaultView ? undefined : round(camera.zoom),
-      color: column?.name,
+      color: column?.name ?? (this.manifest.color === null ? undefined : ""),
       colors: chosenColorCount(column),
       ...filterState(colorScale, legend.filter),
       view: this.renderLoop.view === "density" ? "density" : undefined,
