@@ -69,6 +69,19 @@ def check_ticks(page):
     assert boxes[-1]["x"] + boxes[-1]["width"] <= panel["x"] + panel["width"]
 
 
+def test_ticks_of_large_numbers_have_all_their_digits(browser):
+    serial = 1_234_567_000 + np.arange(N)
+    server = serve(
+        Map(np.random.default_rng(0).uniform(0, 9, (N, 2)).astype(np.float32), (9, 9), pa.table({"a": serial}))
+    )
+    watched = Watched(browser)
+    page = watched.open(server.address)
+    names = page.locator("#legend .ticks span").all_inner_texts()
+    assert names == ["1234568000"]
+    watched.close()
+    server.close()
+
+
 def test_dates_are_filtered_by_day(archived):
     archived.get_by_label("show dates from").fill("2016-01-01")
     archived.get_by_label("show dates up to").fill("2016-01-31")

@@ -12,7 +12,7 @@ const FIXED = [
   43_200_000, DAY, 2 * DAY, 7 * DAY, 14 * DAY,
 ];
 const [YEAR_NAME, MONTH_NAME, DAY_NAME] = [4, 7, 10]; // characters; a time is written below its day
-const TICK_DIGITS = 6;
+const TICK_DIGITS = 12; // enough for a small range of large numbers, and few enough to hide rounding errors
 
 /**
  * Round numbers between two numbers, as many as fit.
