@@ -12,12 +12,13 @@ const MAX_WORDS = 31; // one bit each
  */
 
 /**
- * Text as it is compared: without accents and capitals.
+ * Text as it is compared: without accents and capitals, and with one form of the Greek sigma.
  * @param {string} text
  */
 export function fold(text) {
   const isAscii = !/[\u0080-\uffff]/.test(text);
-  return (isAscii ? text : text.normalize("NFD").replace(/[\u0300-\u036f]/g, "")).toLowerCase();
+  const folded = (isAscii ? text : text.normalize("NFD").replace(/[\u0300-\u036f]/g, "")).toLowerCase();
+  return isAscii ? folded : folded.replaceAll("ς", "σ");
 }
 
 /**
@@ -67,11 +68,12 @@ export async function searchNumbers(column, words, found) {
   words.forEach((word, index) => {
     const wanted = parseNumber(word);
     if (Number.isNaN(wanted)) return;
+    const stored = column.metadata.wide ? wanted : Math.fround(wanted);
     const [low, high] = [wanted - 1e-6 * Math.abs(wanted), wanted + 1e-6 * Math.abs(wanted)];
     for (let row = 0; row < found.length; row++) {
       const value = column.numbers[row];
       if (value < low || value > high || Number.isNaN(value)) continue;
-      const isRounded = !Number.isInteger(value) && Number(value.toPrecision(7)) === wanted;
+      const isRounded = !Number.isInteger(value) && (value === stored || Number(value.toPrecision(7)) === wanted);
       if (value === wanted || isRounded) found[row] |= 1 << index;
     }
   });
@@ -102,7 +104,7 @@ export async function searchDates(column, words, found) {
 }
 
 /**
- * The range of times that a year, a month or a day covers; NaN for other words.
+ * The range of times that a year, a month or a day covers; NaN for other words and dates that do not exist.
  * @param {string} word
  * @returns {[number, number]} milliseconds since 1970; the end is excluded
  */
@@ -111,6 +113,8 @@ function parseDate(word) {
   if (parts === null) return [NaN, NaN];
   const [year, month, day] = [Number(parts[1]), Number(parts[2] ?? 1) - 1, Number(parts[3] ?? 1)];
   const first = utcTime(year, month, day);
+  const exists = new Date(first).getUTCMonth() === month && new Date(first).getUTCDate() === day;
+  if (!exists) return [NaN, NaN];
   if (parts[3] !== undefined) return [first, utcTime(year, month, day + 1)];
   return [first, parts[2] !== undefined ? utcTime(year, month + 1, 1) : utcTime(year + 1, 0, 1)];
 }
