@@ -53,13 +53,22 @@ const number = {
   formatExact(column, row) {
     const value = column.numbers[row];
     if (Number.isNaN(value)) return "";
-    return column.metadata.wide ? String(value) : number.format(column, row);
+    return column.metadata.wide ? String(value) : shortestFloat32(value);
   },
   sortKey: (column, row) => column.numbers[row],
   search: searchNumbers,
   isSlowToSearch: false,
   colorScale: (column) => new ContinuousScale(column, numberAxis),
 };
+
+/**
+ * The shortest decimal number that reads back as the same float32.
+ * @param {number} value
+ */
+function shortestFloat32(value) {
+  const rounded = [6, 7, 8, 9].map((digits) => Number(value.toPrecision(digits)));
+  return String(rounded.find((one) => Math.fround(one) === value) ?? value);
+}
 
 /** @type {import("./continuous_scale.js").Axis} */
 const dateAxis = { noun: "dates", minSpan: DAY, ticks: dateTicks, inputType: (span) => (span < SHORT_SPAN ? "datetime-local" : "date") };

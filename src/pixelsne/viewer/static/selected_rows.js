@@ -12,6 +12,8 @@ export class SelectedRows {
     this.table = new Table(element("table"), columns, hovered);
     /** @type {Promise<void>} */
     this.sent = Promise.resolve(); // resolves when the server has the last selection
+    /** @type {Uint32Array<ArrayBuffer> | null} */
+    this._waiting = null;
   }
 
   /** @param {Uint32Array<ArrayBuffer>} rows */
@@ -22,11 +24,13 @@ export class SelectedRows {
   }
 
   /**
-   * Send the rows to the server, which exports them and returns them in `View.selection`.
+   * Send the rows to the server, which exports them and returns them in `View.selection`. One request follows the other,
+   * since two at once could arrive in the wrong order; selections that are already replaced are skipped.
    * @param {Uint32Array<ArrayBuffer>} rows
    */
   send(rows) {
-    this.sent = postRows(rows);
+    this._waiting = rows;
+    this.sent = this.sent.catch(() => {}).then(() => (this._waiting === rows ? postRows(rows) : undefined));
     this.sent.catch(showError);
   }
 }
