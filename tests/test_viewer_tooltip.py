@@ -122,3 +122,16 @@ def test_a_lasso_takes_what_the_search_found(page, shown):
     table = shown[0].extra_columns.column("words").to_pylist()
     expected = sum("10" in words for words in table[1::3])
     assert page.locator("#selected").inner_text() == f"{expected} rows selected"
+
+
+def test_dragging_the_map_is_no_click(page):
+    page.keyboard.press("l")
+    drag_around(page, CENTERS[0], 60)
+    page.keyboard.press("v")
+    x, y = screen_position(page, *CENTERS[1])
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y + 30, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert page.locator("#tooltip").is_hidden()

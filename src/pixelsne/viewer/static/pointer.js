@@ -5,6 +5,7 @@ import { element } from "./dom.js";
 import { bindLasso, rowsWithin } from "./selection.js";
 
 const REACH = 12; // CSS pixels from the pointer to a point
+const CLICK_TOLERANCE = 5; // CSS pixels; a pointer that moves farther drags
 
 /** @param {import("./app.js").App} app */
 export function bindPointer(app) {
@@ -17,12 +18,17 @@ export function bindPointer(app) {
   bindCamera(surface, camera, isTaken);
   const nearest = (/** @type {MouseEvent} */ event, /** @type {number} */ reach) =>
     renderLoop.hasPositions ? grid.nearest(camera, event.offsetX, event.offsetY, reach) : -1;
-  surface.addEventListener("pointerdown", () => app.highlight(-1));
+  let pressed = [0, 0];
+  surface.addEventListener("pointerdown", (event) => {
+    pressed = [event.offsetX, event.offsetY];
+    app.highlight(-1);
+  });
   surface.addEventListener("pointermove", (event) => {
     if (event.buttons === 0) app.highlight(nearest(event, REACH), "pointer");
   });
   surface.addEventListener("pointerleave", () => app.highlight(-1));
   surface.addEventListener("click", (event) => {
-    if (app.tool === "pan") app.highlight(nearest(event, 2 * REACH), "click");
+    const isDrag = Math.hypot(event.offsetX - pressed[0], event.offsetY - pressed[1]) > CLICK_TOLERANCE;
+    if (app.tool === "pan" && !isDrag) app.highlight(nearest(event, 2 * REACH), "click");
   });
 }
