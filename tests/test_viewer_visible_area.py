@@ -170,3 +170,18 @@ def test_points_that_are_all_in_one_place(browser):
     assert watched.errors == []
     watched.close()
     server.close()
+
+
+def test_the_panel_is_closed_on_a_phone_and_open_on_a_desk_until_somebody_decides(browser, server):
+    watched = Watched(browser, *SCREENS["phone"])
+    page = watched.open(server.address)
+    assert page.locator("#panel").is_hidden()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#panel").is_visible()
+    page.locator("#fold").click()
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#panel").is_hidden()
+    watched.close()

@@ -60,11 +60,13 @@ export function bindPanelToggle() {
     if (!isOpen && panel.contains(document.activeElement)) element("map").focus(); // hidden elements get no keys
     panel.hidden = !isOpen;
     element("fold").setAttribute("aria-expanded", String(isOpen));
-    store("panel", String(isOpen));
   };
   const stored = readStored("panel");
   setOpen(stored === null ? innerWidth > 640 : stored === "true");
-  const toggle = () => setOpen(panel.hidden === true);
+  const toggle = () => {
+    setOpen(panel.hidden === true);
+    store("panel", String(!panel.hidden));
+  };
   element("fold").addEventListener("click", toggle);
   return toggle;
 }
