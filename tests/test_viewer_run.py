@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from browser import Watched
-from fruit_page import picture, position_updates, settle, until
+from fruit_page import camera_of, picture, position_updates, settle, until
 from pixelsne import PixelSNE, viewer
 from pixelsne.viewer import watch_run
 from pixelsne.viewer.layout import Page, columns_of, encode_positions
@@ -202,6 +202,24 @@ def test_labels_stay_while_points_move(browser, shown):
     watched.close()
     view.close()
     assert min(counts) == len(set(kinds)), "in every picture, every label"
+
+
+def test_a_link_shows_the_same_part_of_a_run(browser, shown):
+    """The zoom is relative to the points, which come after the page."""
+    one = shown[0]
+    live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
+    view = serve(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
+    live.join()
+    live._frame = Frame(1, 1, encode_positions(one.placed * np.float32(0.3), one.resolution))
+    scales = []
+    for link in ("", "&x=60&y=60&zoom=3"):
+        watched = Watched(browser)
+        page = watched.open(view.address + link)
+        until(lambda page=page: position_updates(page) > 0)
+        scales.append(camera_of(page)[0])
+        watched.close()
+    view.close()
+    assert scales[1] == pytest.approx(3 * scales[0], rel=0.01)
 
 
 # Counts the words on each picture: those between one clearing of the overlay and the next.

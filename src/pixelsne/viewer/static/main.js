@@ -23,14 +23,12 @@ async function main() {
   element("title").textContent = element("title").title = manifest.title;
   bindControls(app);
   app.setDark(state.dark ?? manifest.dark ?? app.scene.dark);
-  if (!manifest.live) app.setInitialView(state);
+  app.setInitialView(state);
   if (!manifest.live) app.setPositions(new Uint16Array(await source.part("positions")), false);
   const color = state.color ?? manifest.color ?? "";
   if (state.colors !== undefined) setColorCount(state.colors, color);
   await app.colorBy(color);
   await restoreControls(app, state);
-  const { x, y, zoom } = state;
-  if (manifest.live && x !== undefined && y !== undefined && zoom !== undefined) app.camera.show([x, y], app.camera.defaultScale * zoom, false);
   if (manifest.live) bindRun(app);
   document.documentElement.dataset.ready = app.renderLoop.renderer.name;
 }
