@@ -24,7 +24,7 @@ export async function saveImage(app) {
   context.drawImage(renderer.canvas, 0, 0);
   drawOverlay(overlay, scene, camera, { ...app.renderLoop.overlayContent(1), highlighted: -1, lasso: [] });
   context.drawImage(overlay.canvas, 0, 0);
-  app.renderLoop.draw(true);
+  app.renderLoop.draw(); // all of it: a frame that adds points to unfinished ones would now draw them twice
   context.scale(ratio, ratio);
   context.fillStyle = background;
   context.fillRect(right, 0, width, bottom);
