@@ -1,4 +1,4 @@
-"""Everybody can use the page: axe finds nothing to complain about, in any state of it."""
+"""Accessibility: axe finds no violation in any state of the page."""
 
 import json
 import re
@@ -21,14 +21,14 @@ SCREENS = {"desk": (1280, 800), "phone": (390, 844)}
 
 
 def violations(page):
-    """What axe finds, all its rules switched on: in words, with the elements."""
+    """Return what axe reports with all its rules, as text with the elements."""
     found = Axe().run(page).response["violations"]
     return [f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes']]}" for one in found]
 
 
 @pytest.fixture(scope="module")
 def rich():
-    """A map with every kind of column."""
+    """Serve a map with every type of column."""
     n = 300
     rng = np.random.default_rng(0)
     table = pa.table(
@@ -48,7 +48,7 @@ def rich():
 
 
 def states(page, screen):
-    """What people see, one after the other."""
+    """Yield the states of the page, one after the other."""
     yield "as it opens"
     if screen == "phone":
         page.locator("#fold").click()
@@ -129,7 +129,7 @@ def luminance(color):
 
 
 def check_idle_bar(page):
-    """axe cannot tell what is behind it."""
+    """Check the contrast of the idle toolbar, since axe cannot tell what is behind it."""
     style = "(name, part) => getComputedStyle(document.querySelector(name))[part]"
     ground = page.evaluate(f"({style})('body', 'backgroundColor')")
     for name in ("#title", "#counts", "#home", "#search"):

@@ -1,4 +1,4 @@
-"""Columns of every kind in the panel, and names of every length."""
+"""Columns of every type in the panel, and names of every length."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ DAYS = np.datetime64("2015-01-01") + np.arange(N)
 
 @pytest.fixture(scope="module")
 def archive():
-    """A map of headlines without a label."""
+    """Serve a map of headlines without a label."""
     rng = np.random.default_rng(0)
     table = pa.table(
         {

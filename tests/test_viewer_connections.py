@@ -1,4 +1,4 @@
-"""Connections that are held open, or used very slowly, do not keep the user's page out."""
+"""Connections that are held open, or used very slowly, do not lock the user's page out."""
 
 import http.client
 import socket
@@ -81,7 +81,7 @@ def open_websocket(server):
 
 
 def is_closed(connection):
-    """Whether the other end has closed it; waits until that happens."""
+    """Wait until the server has closed the connection. Return whether it has."""
     try:
         while connection.recv(1000):
             pass
@@ -132,7 +132,7 @@ def test_who_shows_no_key_in_time_is_closed(server, said, monkeypatch):
 
 
 def test_the_websocket_of_a_page_stays(server, monkeypatch):
-    """It is older than all others, and these are closed."""
+    """A trusted connection stays open, although it is older than those that are closed."""
     with open_websocket(server) as websocket:
         monkeypatch.setattr(connections, "SECONDS_TO_AUTHENTICATE", 0.05)
         with held_open(server, b"") as held:

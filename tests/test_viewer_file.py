@@ -1,4 +1,4 @@
-"""The page without a server: in a file, in a notebook."""
+"""The page without a server: in a file and in a notebook."""
 
 import numpy as np
 

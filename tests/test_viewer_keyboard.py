@@ -1,4 +1,4 @@
-"""Keys work whatever was clicked before, and lead to points, too."""
+"""Keyboard shortcuts work wherever the focus is, and navigate from point to point."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What travels to the page, byte by byte; and the commands that send it."""
+"""The bytes that are sent to the page, and the commands that send them."""
 
 import http.client
 import json
@@ -208,7 +208,7 @@ def test_a_paused_run_that_is_stopped_is_not_paused_any_more():
 
 
 def test_a_browser_is_started_without_the_key(monkeypatch, clusters):
-    """Whoever lists processes sees the words a browser is started with."""
+    """Other users can see the arguments of a process."""
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
@@ -264,7 +264,7 @@ def start(*arguments):
 
 @contextmanager
 def entered(address):
-    """A cookie for the token, as the page gets it."""
+    """Exchange the token for a cookie, as the login page does."""
     parts = urlsplit(address)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
     origin = {"Origin": f"http://{parts.netloc}"}

@@ -1,4 +1,4 @@
-"""The page, in a real browser, with both ways of drawing: what is seen, pointed at, searched for and set."""
+"""The page in a real browser, with both renderers: drawing, highlighting, search and settings."""
 
 import io
 import json
@@ -147,7 +147,7 @@ def test_density_dark_size_and_the_picture(page):
 
 
 def colored(seen, page, center):
-    """The share of saturated pixels around a place of the map."""
+    """Return the share of saturated pixels around a position on the map."""
     x, y = map(int, screen_position(page, *center))
     near = seen[y - 30 : y + 30, x - 30 : x + 30]
     return float((near.max(axis=2) - near.min(axis=2) > 0.2).mean())

@@ -85,7 +85,7 @@ def test_a_notebook_cell_says_where_selections_arrive(fitted):
 
 
 def saved(view):
-    """The positions that "Save map" writes."""
+    """Return the positions that "Save map" writes."""
     table = pyarrow.csv.read_csv(io.BytesIO(view._server._write_rows(None, "csv")))
     return np.column_stack([table["x"], table["y"]])
 

@@ -1,4 +1,4 @@
-"""Runs watched in a real browser: from start to end, stopped, failed, lost, and not read at all."""
+"""Live runs in a real browser: finished, stopped, failed, disconnected, and with a stalled client."""
 
 import itertools
 import socket
@@ -92,7 +92,7 @@ def free_port():
 
 
 def test_a_server_that_comes_back(browser, points):
-    """Killed and started again: the page says so, keeps the picture, and goes on."""
+    """When the server is restarted, the page says so, keeps the map and reconnects."""
     watched = Watched(browser)
     port, keys = free_port(), Secrets()
     settings = {"max_iter": 100_000, "tol": 0, "random_state": 0}
@@ -117,7 +117,7 @@ def test_a_server_that_comes_back(browser, points):
 
 
 def test_a_stalled_page_costs_nothing(points):
-    """Somebody connects and never reads: frames are dropped, the run goes on."""
+    """A client connects and never reads: frames are dropped, the run continues."""
     model = PixelSNE(max_iter=600, tol=0, random_state=0)
     view = viewer.watch(model, points[0], open_browser=False)
     server = view._server
@@ -173,7 +173,7 @@ def failing_run():
 
 
 def test_labels_stay_while_points_move(browser, shown):
-    """Frames come faster than points glide: labels are there all the time, and follow."""
+    """Frames come faster than a transition takes: labels stay visible and follow their points."""
     one, kinds = shown
     columns = columns_of(one.extra_columns.select(["kind"]), {"kind"})
     live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
@@ -205,7 +205,7 @@ def test_labels_stay_while_points_move(browser, shown):
 
 
 def test_a_link_shows_the_same_part_of_a_run(browser, shown):
-    """The zoom is relative to the points, which come after the page."""
+    """The zoom is relative to the bounds of the points, which arrive after the page."""
     one = shown[0]
     live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
     view = serve(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)

@@ -1,4 +1,4 @@
-"""Nobody else gets in: the server answers its own pages, and those who hold the key."""
+"""Access control: the server answers only its own pages and clients that have the key."""
 
 import http.client
 import json
@@ -41,7 +41,7 @@ def key_of(server):
 
 
 def ask(server, path="/data/manifest", method="GET", body=None, **headers):
-    """What an honest page would send, but for the headers given; None leaves one out."""
+    """Send the headers of a legitimate page, with changes; None omits a header."""
     honest = {"Host": f"127.0.0.1:{server.port}", "Cookie": key_of(server)}
     if method == "POST":
         honest["Origin"] = f"http://127.0.0.1:{server.port}"
@@ -62,7 +62,7 @@ def ask(server, path="/data/manifest", method="GET", body=None, **headers):
 
 
 def open_socket(server, path="/live", **headers):
-    """The status of a websocket's handshake."""
+    """Return the HTTP status of a websocket's handshake."""
     honest = {
         "Host": f"127.0.0.1:{server.port}",
         "Origin": f"http://127.0.0.1:{server.port}",

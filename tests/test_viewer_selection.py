@@ -1,4 +1,4 @@
-"""Rows chosen on the page, and the files they are saved to."""
+"""Selected rows, and the files they are saved to."""
 
 import io
 

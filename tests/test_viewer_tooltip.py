@@ -1,4 +1,4 @@
-"""What a row says beside its point: where there is room, when it is wanted, of rows that are shown."""
+"""The tooltip: its position, when it appears, and for which rows."""
 
 import numpy as np
 import pyarrow as pa

@@ -19,13 +19,13 @@ from pixelsne.viewer.server import Server
 
 @pytest.fixture(scope="module")
 def browser():
-    """However it draws."""
+    """One renderer is enough here."""
     with launched("canvas") as browser:
         yield browser
 
 
 def copy(one, other):
-    """All that arrives at one end goes to the other."""
+    """Forward everything that arrives at one end to the other."""
     with suppress(OSError):
         while data := one.recv(65536):
             other.sendall(data)
@@ -46,7 +46,7 @@ def join(arrived, port, encryption):
 
 @contextmanager
 def tunnel(to_port, encryption=None):
-    """What `ssh -L` does, or a proxy in front: a port that leads to another one."""
+    """Forward a port to another one, as `ssh -L` or a proxy does."""
     threads = []
 
     def serve(listener):

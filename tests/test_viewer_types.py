@@ -21,7 +21,7 @@ STATIC = Path(__file__).parents[1] / "src" / "pixelsne" / "viewer" / "static"
 
 @pytest.fixture(scope="module")
 def compiler():
-    """Fetched once, into the environment that the tests run in."""
+    """Return TypeScript's compiler; it is fetched once, into the environment of the tests."""
     npm = shutil.which("npm")
     if npm is None:
         if os.environ.get("PIXELSNE_CI"):
@@ -72,7 +72,7 @@ def test_every_module_is_in_the_file():
 
 
 def test_no_name_is_in_two_modules():
-    """All modules become one script."""
+    """All modules are concatenated into one script."""
     modules = defaultdict(list)
     for name, content in static_files().items():
         if name.endswith(".js") and name != "enter.js":

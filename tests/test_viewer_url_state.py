@@ -1,4 +1,4 @@
-"""What a link brings back, and what a saved picture holds."""
+"""The state in the URL, and the contents of a saved image."""
 
 import io
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
 
 def reopened(page, watched):
-    """The page that a link leads to."""
+    """Open the URL of a page in a new tab, and return it."""
     settle(page)
     page.wait_for_timeout(400)
     again = watched.context.new_page()
@@ -98,12 +98,12 @@ def test_the_picture_has_no_ring(page):
 
 
 def beside_of(page):
-    """The part of the picture that is right of the map."""
+    """Return the part of the saved image that is right of the map."""
     return picture_of(page)[:, edge_of(page) :]
 
 
 def edge_of(page):
-    """Where the panel begins, the map ends."""
+    """Return the right edge of the map, which is the left edge of the panel."""
     return int(page.locator("#panel").bounding_box()["x"]) - 12
 
 

@@ -1,4 +1,4 @@
-"""The map keeps to the room that bar, panel, drawer and footer leave, and shows what matters of it."""
+"""The map stays in the visible area that toolbar, panel, drawer and footer leave."""
 
 import io
 
@@ -20,13 +20,13 @@ SCREENS = {"desk": (1280, 800), "phone": (390, 844)}
 
 
 def covers(page):
-    """The boxes of everything that lies over the map."""
+    """Return the boxes of all controls that cover the map."""
     found = [page.locator(name) for name in ("#bar", "#panel", "#drawer", "#live")]
     return [one.bounding_box() for one in found if one.is_visible()]
 
 
 def is_free(page, placed, rows):
-    """Whether all these rows can be seen."""
+    """Return whether no control covers the points of these rows."""
     scale, left, top = camera_of(page)
     points = placed[rows] * scale + [left, top]
     width, height = page.viewport_size["width"], page.viewport_size["height"]
@@ -106,7 +106,7 @@ def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
 
 
 def test_labels_stay_in_the_room(browser):
-    """A label near the edge is moved into the room, and its words are not cut off."""
+    """A label near the edge is moved into the visible area, and its text is not cut off."""
     rng = np.random.default_rng(0)
     placed = np.concatenate([rng.normal(20, 4, (200, 2)), rng.normal([580, 380], 4, (200, 2))]).astype(np.float32)
     kinds = ["a rather long name"] * 200 + ["another rather long name"] * 200
