@@ -25,7 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from browser import Watched, launched
 from measure import Clock, Rows, load_source, save, source_name
 from pixelsne import PixelSNE, viewer
-from pixelsne.viewer.layout import Page, as_steps, column_of
+from pixelsne.viewer.column_types import column_of
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.server import Server
 
 RESOLUTION = (1024, 1024)
@@ -53,7 +54,7 @@ def page_with(n: int) -> Page:
     centers = rng.uniform(150, 870, (10, 2))
     placed = np.clip(centers[kinds] + rng.normal(0, 45, (n, 2)), 0, 1023.9).astype(np.float32)
     columns = (column_of("kind", kinds), column_of("score", rng.normal(size=n)))
-    return Page("points", RESOLUTION, n, columns, as_steps(placed, RESOLUTION), "kind")
+    return Page("points", RESOLUTION, n, columns, encode_positions(placed, RESOLUTION), "kind")
 
 
 def measure_drawing(drawing: str, n: int) -> Rows:
@@ -156,7 +157,7 @@ def run_once(values: np.ndarray, watching: str) -> tuple[float, float]:
             page = watched.open(server.address)
             page.wait_for_selector("html[data-run=finished]", timeout=600_000)
             seconds = sum(model.timings_.values())
-            frames = int(page.evaluate("document.documentElement.dataset.places"))
+            frames = int(page.evaluate("document.documentElement.dataset.positions"))
             watched.close()
     else:
         reader = Reader(server, reads=watching == "a client")

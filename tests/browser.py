@@ -1,4 +1,4 @@
-"""A real Chromium for the tests of the page; without one they are skipped, but never where CI runs."""
+"""A real Chromium for the tests of the page. Without one they are skipped, except in CI, where they fail."""
 
 import os
 import shutil
@@ -44,7 +44,7 @@ def launched(drawing):
 
 
 class Watched:
-    """A page, and everything that went wrong on it."""
+    """A page, and the errors, requests and dialogs that it caused."""
 
     def __init__(self, browser, width=1100, height=760, **options):
         self.drawing = browser.drawing
@@ -65,7 +65,7 @@ class Watched:
             self.errors.append(message.text)
 
     def open(self, address):
-        """With the drawing that was asked for; software WebGL is only taken when it is."""
+        """Open an address with the renderer under test: the page takes WebGL in software only if asked to."""
         joint = "&" if "#" in address else "#"
         self.page.goto(f"{address}{joint}draw={self.drawing}")
         self.page.wait_for_selector("html[data-ready]", timeout=60_000)

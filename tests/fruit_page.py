@@ -1,4 +1,4 @@
-"""A small map on the page, and what somebody does and sees there."""
+"""A small map on the page, and helpers that act on the page and read it."""
 
 import io
 import time
@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from pixelsne.files.maps import Map
-from pixelsne.viewer import written
 from pixelsne.viewer.layout import page_of
 from pixelsne.viewer.server import Server
+from pixelsne.viewer.serving import map_bytes
 
 RESOLUTION = (600, 400)
 N = 900
@@ -41,7 +41,7 @@ def make_map():
 
 
 def serve(one, title="fruit.parquet"):
-    server = Server(page_of(one, title), None, lambda rows, kind: written(one, rows, kind))
+    server = Server(page_of(one, title), None, lambda rows, suffix: map_bytes(one, rows, suffix))
     server.start()
     return server
 
@@ -50,7 +50,7 @@ TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimation
 
 
 def camera_of(page):
-    """Scale, and where the map's corner is on the screen, once the map rests."""
+    """Wait until the map rests. Return its scale and the screen position of its corner."""
     for _ in range(200):
         page.evaluate(TWO_FRAMES)
         is_moving, *camera = map(float, page.evaluate("document.documentElement.dataset.camera").split())
@@ -60,32 +60,33 @@ def camera_of(page):
     pytest.fail("the map does not come to rest")
 
 
-def place_of(page, x, y):
-    """Where a place of the map is on the screen."""
+def screen_position(page, x, y):
+    """Return the screen position of (x, y), pixels of the map."""
     scale, left, top = camera_of(page)
     return left + float(x) * scale, top + float(y) * scale
 
 
 def rows_within(one, center, reach):
+    """Return the rows in a square, `reach` pixels to each side of its center."""
     return np.flatnonzero((np.abs(one.placed - center) < reach).all(axis=1))
 
 
 def until(holds, seconds=60):
-    """Asked from outside: the page's own policy lets nobody evaluate words in it."""
+    """Wait until a condition holds. It is polled from here, since the page's policy forbids to evaluate strings."""
     began = time.monotonic()
     while not holds():
         if time.monotonic() - began > seconds:
-            pytest.fail("it did not happen")
+            pytest.fail(f"the condition did not hold within {seconds} s")
         time.sleep(0.05)
 
 
-def places(page):
-    """How often points have moved."""
-    return int(page.evaluate("document.documentElement.dataset.places ?? 0"))
+def position_updates(page):
+    """Return how many times the page has received positions."""
+    return int(page.evaluate("document.documentElement.dataset.positions ?? 0"))
 
 
 def settle(page):
-    """Until nothing has been drawn for a moment."""
+    """Wait until no frame has been drawn for a quarter of a second."""
     before = -1
     for _ in range(200):
         now = int(page.evaluate("document.documentElement.dataset.frames"))
@@ -97,19 +98,20 @@ def settle(page):
 
 
 def picture(page):
+    """Return a screenshot, (height, width, 3), once the page rests."""
     settle(page)
     return matplotlib.image.imread(io.BytesIO(page.screenshot()))[:, :, :3]
 
 
 def differing(one, other):
-    """The share of pixels that are not alike, away from what lies over the map."""
+    """Return the share of pixels that differ, in a part of the screen that no control covers."""
     return float((np.abs(one - other)[100:600, 60:700].max(axis=2) > 0.1).mean())
 
 
 def drag_around(page, center, reach, modifiers=()):
-    """A square drawn with the pointer, its corners `reach` pixels of the map from its center."""
+    """Draw a square with the pointer, `reach` pixels of the map to each side of its center."""
     corners = [(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]
-    line = [place_of(page, center[0] + reach * dx, center[1] + reach * dy) for dx, dy in corners]
+    line = [screen_position(page, center[0] + reach * dx, center[1] + reach * dy) for dx, dy in corners]
     line = [(max(1, x), max(50, y)) for x, y in line]  # on the screen
     page.mouse.move(*line[0])
     for key in modifiers:
@@ -123,6 +125,7 @@ def drag_around(page, center, reach, modifiers=()):
 
 
 def saved(page, button):
+    """Click a button and return the file that the page saves."""
     with page.expect_download() as started:
         page.locator(button).click()
     return started.value.path().read_bytes()

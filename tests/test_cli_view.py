@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import run
-from pixelsne import viewer
 from pixelsne.commands import view
 from pixelsne.descent_loop import Snapshot
 from pixelsne.files.read_map import read_map
+from pixelsne.viewer.watch_run import snapshots_of
 
 LONG = ["--no-browser", "--max-iter", "100000", "--tol", "0", "--perplexity", "10"]
 
@@ -20,7 +20,7 @@ def interrupted(monkeypatch):
     """Send Ctrl-C to this process at iteration 20 of a live run."""
 
     def snapshots(model, values):
-        for snapshot in viewer.snapshots_of(model, values):
+        for snapshot in snapshots_of(model, values):
             if snapshot.iteration == 20:
                 os.kill(os.getpid(), signal.SIGINT)
             yield snapshot

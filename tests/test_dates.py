@@ -14,7 +14,8 @@ from pixelsne.dates import DAY, as_dates, date_ticks
 from pixelsne.files.maps import Map
 from pixelsne.files.write_map import write_map
 from pixelsne.plot import PlotStyle, save_picture
-from pixelsne.viewer.layout import column_of, page_of
+from pixelsne.viewer.column_types import column_of
+from pixelsne.viewer.layout import page_of
 
 DAYS = np.datetime64("1995-03-01") + np.arange(3000)
 MILLISECONDS = DAYS.astype("datetime64[ms]").astype(np.int64)

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import QUICK, run
-from pixelsne import PixelSNE, __version__, viewer
+from pixelsne import PixelSNE, __version__
 from pixelsne.files.read_map import read_map
+from pixelsne.viewer.serving import map_bytes
 
 KEY = "pixelsne_version"
 
@@ -47,8 +48,7 @@ def test_json_results_contain_the_version(results):
 def test_a_rewritten_map_keeps_its_version(results):
     one = read_map(results[0] / "map.parquet")
     one.metadata[KEY] = "0.1.7"
-    written = viewer.written(one, np.arange(5), "npz")
-    (results[0] / "some.npz").write_bytes(written)
+    (results[0] / "some.npz").write_bytes(map_bytes(one, np.arange(5), "npz"))
     assert read_map(results[0] / "some.npz").metadata[KEY] == "0.1.7"
 
 

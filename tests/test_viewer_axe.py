@@ -1,4 +1,4 @@
-"""Everybody can use the page: axe finds nothing to complain about, in any state of it."""
+"""Accessibility: axe finds no violation in any state of the page."""
 
 import json
 import re
@@ -9,11 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from browser import Watched
-from fruit_page import CENTERS, camera_of, drag_around, place_of, serve, until
-from pixelsne import viewer
+from fruit_page import CENTERS, camera_of, drag_around, screen_position, serve, until
 from pixelsne.files.maps import Map
 from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.serving import serve as serve_page
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
@@ -21,14 +21,14 @@ SCREENS = {"desk": (1280, 800), "phone": (390, 844)}
 
 
 def violations(page):
-    """What axe finds, all its rules switched on: in words, with the elements."""
+    """Return what axe reports with all its rules, as text with the elements."""
     found = Axe().run(page).response["violations"]
     return [f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes']]}" for one in found]
 
 
 @pytest.fixture(scope="module")
 def rich():
-    """A map with every kind of column."""
+    """Serve a map with every type of column."""
     n = 300
     rng = np.random.default_rng(0)
     table = pa.table(
@@ -48,7 +48,7 @@ def rich():
 
 
 def states(page, screen):
-    """What people see, one after the other."""
+    """Yield the states of the page, one after the other."""
     yield "as it opens"
     if screen == "phone":
         page.locator("#fold").click()
@@ -61,8 +61,8 @@ def states(page, screen):
     page.keyboard.press("Escape")
     if screen == "phone":
         page.locator("#fold").click()
-    page.mouse.move(*place_of(page, *CENTERS[0]))
-    page.wait_for_selector("#hover:not([hidden])")
+    page.mouse.move(*screen_position(page, *CENTERS[0]))
+    page.wait_for_selector("#tooltip:not([hidden])")
     yield "with a row"
     page.locator("#map").focus()
     page.keyboard.press("Shift+ArrowRight")
@@ -81,7 +81,7 @@ def states(page, screen):
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     page.mouse.move(300, 500)
-    page.wait_for_selector("#bar.resting", timeout=20_000)
+    page.wait_for_selector("#bar.idle", timeout=20_000)
     page.wait_for_timeout(600)
     yield "at rest"
     page.keyboard.press("?")
@@ -97,7 +97,7 @@ def test_axe_finds_nothing(browser, rich, screen, dark):
         camera_of(page)
         found[state] = violations(page)
         if state == "at rest":
-            check_resting_bar(page)
+            check_idle_bar(page)
     watched.close()
     assert len(found) >= 11
     assert found == {state: [] for state in found}, json.dumps(found, indent=1)
@@ -111,7 +111,7 @@ def test_axe_finds_nothing_about_a_run(browser, error):
         yield from ()
 
     live = LiveRun(snapshots(), 10, lambda: "max_iter")
-    view = viewer.serve(Page("run", (100, 100), 5), live, None, open_browser=False, port=0)
+    view = serve_page(Page("run", (100, 100), 5), live, None, open_browser=False, port=0)
     watched = Watched(browser)
     page = watched.open(view.address)
     page.wait_for_selector(f"html[data-run={'finished' if error is None else 'failed'}]")
@@ -128,8 +128,8 @@ def luminance(color):
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-def check_resting_bar(page):
-    """axe cannot tell what is behind it."""
+def check_idle_bar(page):
+    """Check the contrast of the idle toolbar, since axe cannot tell what is behind it."""
     style = "(name, part) => getComputedStyle(document.querySelector(name))[part]"
     ground = page.evaluate(f"({style})('body', 'backgroundColor')")
     for name in ("#title", "#counts", "#home", "#search"):

@@ -1,4 +1,4 @@
-"""Columns of every kind in the panel, and names of every length."""
+"""Columns of every type in the panel, and names of every length."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from browser import Watched
-from fruit_page import drag_around, place_of, serve, settle, until
+from fruit_page import drag_around, screen_position, serve, settle, until
 from pixelsne.files.maps import Map
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
@@ -19,7 +19,7 @@ DAYS = np.datetime64("2015-01-01") + np.arange(N)
 
 @pytest.fixture(scope="module")
 def archive():
-    """A map of headlines without a label."""
+    """Serve a map of headlines without a label."""
     rng = np.random.default_rng(0)
     table = pa.table(
         {
@@ -69,6 +69,19 @@ def check_ticks(page):
     assert boxes[-1]["x"] + boxes[-1]["width"] <= panel["x"] + panel["width"]
 
 
+def test_ticks_of_large_numbers_have_all_their_digits(browser):
+    serial = 1_234_567_000 + np.arange(N)
+    server = serve(
+        Map(np.random.default_rng(0).uniform(0, 9, (N, 2)).astype(np.float32), (9, 9), pa.table({"a": serial}))
+    )
+    watched = Watched(browser)
+    page = watched.open(server.address)
+    names = page.locator("#legend .ticks span").all_inner_texts()
+    assert names == ["1234568000"]
+    watched.close()
+    server.close()
+
+
 def test_dates_are_filtered_by_day(archived):
     archived.get_by_label("show dates from").fill("2016-01-01")
     archived.get_by_label("show dates up to").fill("2016-01-31")
@@ -108,11 +121,11 @@ def test_long_names_stay_in_their_boxes(browser, archive, width, height):
     assert entry.locator(".count").bounding_box()["width"] > 10
     if width < 640:
         page.locator("#fold").click()
-    page.mouse.click(*place_of(page, 300, 300))
-    page.wait_for_selector("#hover:not([hidden])")
-    until(lambda: "council" in page.locator("#hover").inner_text())
-    box = page.locator("#hover").bounding_box()
-    for one in page.locator("#hover dt, #hover dd").all():
+    page.mouse.click(*screen_position(page, 300, 300))
+    page.wait_for_selector("#tooltip:not([hidden])")
+    until(lambda: "council" in page.locator("#tooltip").inner_text())
+    box = page.locator("#tooltip").bounding_box()
+    for one in page.locator("#tooltip dt, #tooltip dd").all():
         inner = one.bounding_box()
         assert inner["x"] + inner["width"] <= box["x"] + box["width"]
         assert inner["width"] > 60

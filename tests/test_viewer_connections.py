@@ -1,4 +1,4 @@
-"""Connections that are held open, or used very slowly, do not keep the user's page out."""
+"""Connections that are held open, or used very slowly, do not lock the user's page out."""
 
 import http.client
 import socket
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pixelsne.viewer import connections
-from pixelsne.viewer.layout import Page, as_steps
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import cookie_name
 from pixelsne.viewer.server import Server
@@ -37,9 +37,9 @@ BEGINNINGS = {
 
 @pytest.fixture(scope="module")
 def server():
-    places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
+    positions = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
-    server = Server(Page("map", (100, 100), 50, (), as_steps(places, (100, 100))), live)
+    server = Server(Page("map", (100, 100), 50, (), encode_positions(positions, (100, 100))), live)
     server.start()
     live.start()
     yield server
@@ -81,7 +81,7 @@ def open_websocket(server):
 
 
 def is_closed(connection):
-    """Whether the other end has closed it; waits until that happens."""
+    """Wait until the server has closed the connection. Return whether it has."""
     try:
         while connection.recv(1000):
             pass
@@ -118,7 +118,7 @@ def test_the_page_is_served_while_others_drip(server):
 
 def test_the_oldest_is_closed_where_there_are_too_many(server):
     with held_open(server, b"") as held:
-        assert all(is_closed(connection) for connection in held[: HELD - connections.MOST_UNKNOWN - 1])
+        assert all(is_closed(connection) for connection in held[: HELD - connections.MAX_UNTRUSTED - 1])
         held[-1].setblocking(False)
         with pytest.raises(BlockingIOError):  # nothing to read, and not closed
             held[-1].recv(1)
@@ -126,15 +126,15 @@ def test_the_oldest_is_closed_where_there_are_too_many(server):
 
 @pytest.mark.parametrize("said", BEGINNINGS)
 def test_who_shows_no_key_in_time_is_closed(server, said, monkeypatch):
-    monkeypatch.setattr(connections, "SECONDS_TO_SHOW_KEY", 0.05)
+    monkeypatch.setattr(connections, "SECONDS_TO_AUTHENTICATE", 0.05)
     with connect(server, BEGINNINGS[said]) as connection:
         assert is_closed(connection)
 
 
 def test_the_websocket_of_a_page_stays(server, monkeypatch):
-    """It is older than all others, and these are closed."""
+    """A trusted connection stays open, although it is older than those that are closed."""
     with open_websocket(server) as websocket:
-        monkeypatch.setattr(connections, "SECONDS_TO_SHOW_KEY", 0.05)
+        monkeypatch.setattr(connections, "SECONDS_TO_AUTHENTICATE", 0.05)
         with held_open(server, b"") as held:
             assert all(is_closed(connection) for connection in held)
         websocket.sendall(bytes([0x89, 0x80, 0, 0, 0, 0]))  # a ping

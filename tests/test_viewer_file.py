@@ -1,11 +1,11 @@
-"""The page without a server: in a file, in a notebook."""
+"""The page without a server: in a file and in a notebook."""
 
 import numpy as np
 
-from fruit_page import CENTERS, drag_around, place_of, rows_within, saved, until
-from pixelsne import viewer
+from fruit_page import CENTERS, drag_around, rows_within, saved, screen_position, until
 from pixelsne.viewer.export import standalone
 from pixelsne.viewer.layout import page_of
+from pixelsne.viewer.serving import serve as serve_page
 
 
 def test_the_file_opens_without_server_and_network(watched, shown, tmp_path):
@@ -24,13 +24,13 @@ def test_the_file_opens_without_server_and_network(watched, shown, tmp_path):
     until(lambda: page.locator("#found").inner_text() == "1 found")
     for _ in range(3):  # out of the lasso, the selection, the search
         page.keyboard.press("Escape")
-    page.mouse.move(*place_of(page, 590, 390))
-    page.wait_for_selector("#hover[data-row='7']")
+    page.mouse.move(*screen_position(page, 590, 390))
+    page.wait_for_selector("#tooltip[data-row='7']")
 
 
 def test_a_page_in_a_notebook(shown, watched):
     one = shown[0]
-    view = viewer.serve(page_of(one, "fruit"), None, None, open_browser=False, port=0)
+    view = serve_page(page_of(one, "fruit"), None, None, open_browser=False, port=0)
     text = view._repr_html_()
     view.close()
     assert 'sandbox="allow-scripts allow-downloads"' in text

@@ -1,10 +1,11 @@
-"""What travels to the page, byte by byte; and the commands that send it."""
+"""The bytes that are sent to the page, and the commands that send them."""
 
 import http.client
 import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,23 +23,23 @@ from pixelsne.descent_loop import Snapshot
 from pixelsne.files.maps import Map
 from pixelsne.files.read_map import read_map
 from pixelsne.screen import Screen
+from pixelsne.viewer.column_types import code_bytes, column_of
 from pixelsne.viewer.layout import (
     STEPS,
-    as_steps,
     chosen_color,
-    code_bytes,
-    column_of,
     columns_of,
-    frame_of,
+    encode_frame,
+    encode_positions,
     page_of,
 )
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.server import Server
+from pixelsne.viewer.show_map import page_to_show
 
 
 def test_places_keep_what_lies_between_pixels():
     placed = np.array([[0, 0], [0.5, 0.25], [99.999, 49.999]], dtype=np.float32)
-    steps = np.frombuffer(as_steps(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
+    steps = np.frombuffer(encode_positions(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
     np.testing.assert_allclose(steps / STEPS * [100, 50], placed, atol=100 / STEPS)
     assert steps.max() == STEPS - 1
 
@@ -48,8 +49,8 @@ def test_a_frame_is_where_the_screen_says(random):
     bounds = (*positions.min(axis=0).tolist(), *positions.max(axis=0).tolist())
     for aspect in ("fill", "equal"):
         screen = Screen.around(bounds, (640, 480), aspect)
-        frame = np.frombuffer(frame_of(positions, screen), dtype="<u2").astype(int)
-        expected = np.frombuffer(as_steps(screen.place(positions), (640, 480)), dtype="<u2").astype(int)
+        frame = np.frombuffer(encode_frame(positions, screen), dtype="<u2").astype(int)
+        expected = np.frombuffer(encode_positions(screen.place(positions), (640, 480)), dtype="<u2").astype(int)
         assert np.abs(frame - expected).max() <= 1
 
 
@@ -80,7 +81,7 @@ def test_a_label_is_categories_whatever_it_looks_like():
 
 @pytest.mark.parametrize(("number", "kind"), [(3, "<u1"), (300, "<u2")])
 def test_categories(number, kind):
-    values = np.array([f"name {place}" for place in np.arange(2 * number) % number])
+    values = np.array([f"name {index}" for index in np.arange(2 * number) % number])
     column = column_of("a", values)
     assert column.kind == "category"
     codes = np.frombuffer(column.content, dtype=kind)
@@ -98,7 +99,7 @@ def test_missing_words_have_the_last_code():
 
 
 def test_texts():
-    words = [f"sentence {place} ü \U0001f600" for place in range(6000)]
+    words = [f"sentence {index} ü \U0001f600" for index in range(6000)]
     column = column_of("a", pa.chunked_array([words]))
     assert column.kind == "text"
     begins = np.frombuffer(column.content, dtype="<u4", count=6001)
@@ -177,7 +178,7 @@ def test_a_model_is_shown(clusters):
         assert page.n == 600
         assert page.color == "place"
         assert len(view.selection) == 0
-        assert page.positions == as_steps(model.embedding_, (1024, 1024))
+        assert page.positions == encode_positions(model.embedding_, (1024, 1024))
         assert "token=" in view.address
     with viewer.show(Map(model.embedding_, (1024, 1024)), open_browser=False) as view:
         assert view._server.page.positions == page.positions
@@ -185,8 +186,29 @@ def test_a_model_is_shown(clusters):
         viewer.show(model, columns={"place": [1, 2, 3]}, open_browser=False)
 
 
+def test_a_paused_run_that_is_stopped_is_not_paused_any_more():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def preparing():
+        yield Snapshot(0, "reduce", 0.5)
+        begun.set()
+        go_on.wait()
+        yield Snapshot(0, "neighbors", 0.5)
+
+    live = LiveRun(preparing(), 10, lambda: "max_iter")
+    live.pause()
+    live.start()
+    live.stop()
+    begun.wait()
+    assert live.status()["state"] == "running"
+    live.pause()
+    assert live.status()["state"] == "running"
+    go_on.set()
+    live.join()
+
+
 def test_a_browser_is_started_without_the_key(monkeypatch, clusters):
-    """Whoever lists processes sees the words a browser is started with."""
+    """Other users can see the arguments of a process."""
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
@@ -200,7 +222,7 @@ def test_a_browser_is_started_without_the_key(monkeypatch, clusters):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
 def test_hosts_that_no_browser_can_open(host):
-    with pytest.raises(ValueError, match="give one of this machine's own"):
+    with pytest.raises(ValueError, match="pass one of this machine"):
         Server(page_of(Map(np.zeros((2, 2), dtype=np.float32), (9, 9)), "t"), host=host)
 
 
@@ -229,7 +251,7 @@ def test_a_run_that_fails_is_told():
 @pytest.fixture
 def cells(tmp_path, digits):
     path = tmp_path / "cells.parquet"
-    columns = {f"p{place}": column for place, column in enumerate(digits[0][:400].T)}
+    columns = {f"p{index}": column for index, column in enumerate(digits[0][:400].T)}
     pq.write_table(pa.table(columns | {"kind": [f"digit {label}" for label in digits[1][:400]]}), path)
     return path
 
@@ -242,7 +264,7 @@ def start(*arguments):
 
 @contextmanager
 def entered(address):
-    """A cookie for the token, as the page gets it."""
+    """Exchange the token for a cookie, as the login page does."""
     parts = urlsplit(address)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
     origin = {"Origin": f"http://{parts.netloc}"}
@@ -323,7 +345,7 @@ def test_the_address_of_a_tunnel_is_printed(tmp_path):
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 1
     assert nothing == ""
-    assert "url 'maps.example/mine' is no address of a server; give scheme, host and port" in said
+    assert "url must consist of scheme, host and an optional port, got 'maps.example/mine'; pass one like" in said
 
 
 @pytest.fixture
@@ -334,7 +356,7 @@ def fitted(digits):
 def test_columns_with_gaps_are_shown(fitted):
     kinds = np.array(["a", None, float("nan")] * 20, dtype=object)
     mixed = np.array([1, "b", None] * 20, dtype=object)
-    page, one = viewer.page_to_show(fitted, {"kind": kinds, "mixed": mixed})
+    page, one = page_to_show(fitted, {"kind": kinds, "mixed": mixed})
     assert [column.name for column in page.columns] == ["kind", "mixed"]
     assert page.columns[0].names == ("a",)
     assert one.extra_columns.column("kind").null_count == 40
@@ -342,13 +364,13 @@ def test_columns_with_gaps_are_shown(fitted):
 
 def test_what_cannot_be_shown_is_refused(fitted, tmp_path):
     with pytest.raises(ValueError, match="'hue' is not a column to color by; there are kind"):
-        viewer.page_to_show(fitted, {"kind": ["a", "b"] * 30}, color="hue")
+        page_to_show(fitted, {"kind": ["a", "b"] * 30}, color="hue")
     with pytest.raises(ValueError, match=r"columns\['kind'\] has 3 values, the map 60 points"):
-        viewer.page_to_show(fitted, {"kind": [1, 2, 3]})
-    with pytest.raises(ValueError, match="fit the model, or watch it"):
-        viewer.page_to_show(PixelSNE())
-    with pytest.raises(ValueError, match="columns are for a model"):
-        viewer.page_to_show(tmp_path / "map.parquet", {"kind": [1]})
+        page_to_show(fitted, {"kind": [1, 2, 3]})
+    with pytest.raises(ValueError, match=r"call fit or viewer\.watch"):
+        page_to_show(PixelSNE())
+    with pytest.raises(ValueError, match="columns can only be passed with a model"):
+        page_to_show(tmp_path / "map.parquet", {"kind": [1]})
 
 
 def test_waiting_for_a_run_that_fails_tells(digits):

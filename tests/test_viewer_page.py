@@ -1,4 +1,4 @@
-"""The page, in a real browser, with both ways of drawing: what is seen, pointed at, searched for and set."""
+"""The page in a real browser, with both renderers: drawing, highlighting, search and settings."""
 
 import io
 import json
@@ -8,7 +8,19 @@ import matplotlib.image
 import numpy as np
 
 from browser import Watched
-from fruit_page import CENTERS, HOSTILE, KINDS, N, differing, drag_around, picture, place_of, saved, settle, until
+from fruit_page import (
+    CENTERS,
+    HOSTILE,
+    KINDS,
+    N,
+    differing,
+    drag_around,
+    picture,
+    saved,
+    screen_position,
+    settle,
+    until,
+)
 
 
 def test_the_map_is_there(page):
@@ -18,25 +30,25 @@ def test_the_map_is_there(page):
     page.locator("#fold").click()
     seen = picture(page)
     for center in CENTERS:
-        x, y = map(int, place_of(page, *center))
+        x, y = map(int, screen_position(page, *center))
         near = seen[y - 40 : y + 40, x - 40 : x + 40]
         assert (near.min(axis=2) < 0.8).mean() > 0.1, "a cluster is drawn where it is"
-    empty = seen[int(place_of(page, 300, 200)[1]), int(place_of(page, 120, 380)[0])]
+    empty = seen[int(screen_position(page, 300, 200)[1]), int(screen_position(page, 120, 380)[0])]
     assert empty.min() > 0.95
 
 
 def test_hovering_tells_the_row(page):
-    page.mouse.move(*place_of(page, 590, 390))
-    page.wait_for_selector("#hover[data-row='7']")
-    until(lambda: "note 7 of pear" in page.locator("#hover").inner_text())
-    assert "0.7" in page.locator("#hover").inner_text()
-    page.mouse.move(*place_of(page, 20, 380))
-    page.wait_for_selector("#hover", state="hidden")
+    page.mouse.move(*screen_position(page, 590, 390))
+    page.wait_for_selector("#tooltip[data-row='7']")
+    until(lambda: "note 7 of pear" in page.locator("#tooltip").inner_text())
+    assert "0.7" in page.locator("#tooltip").inner_text()
+    page.mouse.move(*screen_position(page, 20, 380))
+    page.wait_for_selector("#tooltip", state="hidden")
 
 
 def test_panning_and_zooming(page):
     before = picture(page)
-    x, y = place_of(page, *CENTERS[0])
+    x, y = screen_position(page, *CENTERS[0])
     page.mouse.move(x, y)
     for _ in range(4):
         page.mouse.wheel(0, -300)
@@ -59,7 +71,7 @@ def test_panning_and_zooming(page):
 
 def test_a_link_brings_the_view_back(page, watched):
     page.locator("#color").select_option("score")
-    page.mouse.move(*place_of(page, *CENTERS[1]))
+    page.mouse.move(*screen_position(page, *CENTERS[1]))
     page.mouse.wheel(0, -600)
     page.keyboard.press("d")
     page.mouse.move(5, 400)
@@ -91,8 +103,8 @@ def test_colors_are_switched(page):
 def test_the_legend_counts_isolates_and_hides(page):
     entries = page.locator("#legend button")
     assert entries.count() == 3
-    assert sorted(entries.nth(place).locator(".name").inner_text() for place in range(3)) == sorted(KINDS)
-    assert [entries.nth(place).locator(".count").inner_text() for place in range(3)] == ["300"] * 3
+    assert sorted(entries.nth(index).locator(".name").inner_text() for index in range(3)) == sorted(KINDS)
+    assert [entries.nth(index).locator(".count").inner_text() for index in range(3)] == ["300"] * 3
     apple = page.locator("#legend button", has_text="apple")
     apple.click()
     assert "600 hidden" in page.locator("#counts").inner_text()
@@ -135,8 +147,8 @@ def test_density_dark_size_and_the_picture(page):
 
 
 def colored(seen, page, center):
-    """The share of saturated pixels around a place of the map."""
-    x, y = map(int, place_of(page, *center))
+    """Return the share of saturated pixels around a position on the map."""
+    x, y = map(int, screen_position(page, *center))
     near = seen[y - 30 : y + 30, x - 30 : x + 30]
     return float((near.max(axis=2) - near.min(axis=2) > 0.2).mean())
 
@@ -150,7 +162,7 @@ def test_density_heeds_search_selection_and_legend(page):
     seen = picture(page)
     assert colored(seen, page, CENTERS[0]) > 0.05
     assert colored(seen, page, CENTERS[1]) < 0.01, "what was not found is put back"
-    x, y = map(int, place_of(page, *CENTERS[1]))
+    x, y = map(int, screen_position(page, *CENTERS[1]))
     assert (seen[y - 30 : y + 30, x - 30 : x + 30].max(axis=2) < 0.97).mean() > 0.05, "but not gone"
     page.keyboard.press("Escape")
     page.keyboard.press("l")
@@ -181,9 +193,9 @@ def test_help_and_focus(page):
 def test_words_stay_words(page):
     assert page.locator("img").count() == 0
     assert page.locator("b").count() == 0
-    page.mouse.move(*place_of(page, *CENTERS[2]))
-    page.wait_for_selector("#hover:not([hidden])")
-    assert HOSTILE in page.locator("#hover").inner_text()
+    page.mouse.move(*screen_position(page, *CENTERS[2]))
+    page.wait_for_selector("#tooltip:not([hidden])")
+    assert HOSTILE in page.locator("#tooltip").inner_text()
     page.locator("#search").fill("alert(2)")
     until(lambda: page.locator("#found").inner_text() == "1 found")
 
@@ -195,8 +207,8 @@ def test_on_a_phone(browser, server):
     page.locator("#fold").tap()
     assert page.locator("#color").is_visible()
     page.locator("#fold").tap()
-    page.touchscreen.tap(*place_of(page, 590, 390))
-    page.wait_for_selector("#hover[data-row='7']")
+    page.touchscreen.tap(*screen_position(page, 590, 390))
+    page.wait_for_selector("#tooltip[data-row='7']")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     watched.close()
     assert watched.errors == []

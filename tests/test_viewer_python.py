@@ -10,10 +10,12 @@ import pyarrow.csv
 import pytest
 
 from pixelsne import PixelSNE, viewer
-from pixelsne.viewer import current_map, table_of, written
+from pixelsne.viewer.columns import table_of
 from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.serving import map_bytes
+from pixelsne.viewer.watch_run import current_map
 
-NAMES = [f"kind {place % 3}" for place in range(600)]
+NAMES = [f"kind {index % 3}" for index in range(600)]
 SIZES = np.arange(600) / 7
 COLUMNS = {"kind": NAMES, "size": SIZES}
 QUICK = {"perplexity": 10, "max_iter": 30, "random_state": 0}
@@ -83,7 +85,7 @@ def test_a_notebook_cell_says_where_selections_arrive(fitted):
 
 
 def saved(view):
-    """The positions that "Save map" writes."""
+    """Return the positions that "Save map" writes."""
     table = pyarrow.csv.read_csv(io.BytesIO(view._server._write_rows(None, "csv")))
     return np.column_stack([table["x"], table["y"]])
 
@@ -96,7 +98,7 @@ def test_a_map_is_saved_while_it_forms(clusters, fitted_before):
         model.set_params(max_iter=100_000)
     with viewer.watch(model, clusters, open_browser=False) as view:
         live = view._server.live
-        while live.places() is None:
+        while live.positions() is None:
             live.frame_after(0)
         live.pause()
         first = saved(view)
@@ -110,4 +112,4 @@ def test_a_map_is_saved_while_it_forms(clusters, fitted_before):
 def test_before_there_is_a_map_nothing_is_saved():
     live = LiveRun(iter(()), 10, lambda: "max_iter")
     with pytest.raises(ValueError, match="the run is still preparing"):
-        written(current_map(PixelSNE(), live, (64, 64), None), None, "csv")
+        map_bytes(current_map(PixelSNE(), live, (64, 64), None), None, "csv")

@@ -1,4 +1,4 @@
-"""Runs watched in a real browser: from start to end, stopped, failed, lost, and not read at all."""
+"""Live runs in a real browser: finished, stopped, failed, disconnected, and with a stalled client."""
 
 import itertools
 import socket
@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from browser import Watched
-from fruit_page import picture, places, settle, until
+from fruit_page import camera_of, picture, position_updates, settle, until
 from pixelsne import PixelSNE, viewer
-from pixelsne.viewer.layout import Page, as_steps, columns_of
+from pixelsne.viewer import watch_run
+from pixelsne.viewer.layout import Page, columns_of, encode_positions
 from pixelsne.viewer.live_run import Frame, LiveRun
 from pixelsne.viewer.security import Secrets
+from pixelsne.viewer.serving import serve
 
 
 @pytest.fixture
@@ -32,11 +34,11 @@ def test_a_run_from_start_to_end(watched, points, monkeypatch):
             yield snapshot
             opened.wait(0.05)
 
-    monkeypatch.setattr(viewer, "snapshots_of", slow_until_opened)
+    monkeypatch.setattr(watch_run, "snapshots_of", slow_until_opened)
     model = PixelSNE(max_iter=1500, tol=0, random_state=0)
     view = viewer.watch(model, values, columns={"label": labels.astype(str)}, open_browser=False)
     page = watched.open(view.address)
-    until(lambda: places(page) > 2)
+    until(lambda: position_updates(page) > 2)
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=paused]")
     opened.set()
@@ -61,7 +63,7 @@ def test_a_run_is_stopped_and_kept(watched, points):
     model = PixelSNE(max_iter=100_000, tol=0, random_state=0)
     view = viewer.watch(model, points[0], open_browser=False)
     page = watched.open(view.address)
-    until(lambda: places(page) > 2)
+    until(lambda: position_updates(page) > 2)
     page.locator("#stop").click()
     page.wait_for_selector("html[data-run=stopped]", timeout=60_000)
     assert "stopped, the map is kept" in page.locator("#status").inner_text()
@@ -90,32 +92,32 @@ def free_port():
 
 
 def test_a_server_that_comes_back(browser, points):
-    """Killed and started again: the page says so, keeps the picture, and goes on."""
+    """When the server is restarted, the page says so, keeps the map and reconnects."""
     watched = Watched(browser)
     port, keys = free_port(), Secrets()
     settings = {"max_iter": 100_000, "tol": 0, "random_state": 0}
 
-    def serve():
+    def start():
         return viewer.watch(PixelSNE(**settings), points[0], open_browser=False, port=port, keys=keys)
 
-    view = serve()
+    view = start()
     page = watched.open(view.address)
-    until(lambda: places(page) > 2)
+    until(lambda: position_updates(page) > 2)
     view.close()
     page.wait_for_selector("html[data-connection=lost]", timeout=30_000)
     assert "connection to pixelsne is lost" in page.locator("#message").inner_text()
-    frozen = places(page)
+    frozen = position_updates(page)
     assert (picture(page).min(axis=2) < 0.8).mean() > 0.001, "the picture stays"
-    view = serve()
+    view = start()
     page.wait_for_selector("html[data-connection=open]", timeout=30_000)
     assert page.locator("#message").is_hidden()
-    until(lambda: places(page) > frozen + 2)
+    until(lambda: position_updates(page) > frozen + 2)
     view.close()
     watched.close()
 
 
 def test_a_stalled_page_costs_nothing(points):
-    """Somebody connects and never reads: frames are dropped, the run goes on."""
+    """A client connects and never reads: frames are dropped, the run continues."""
     model = PixelSNE(max_iter=600, tol=0, random_state=0)
     view = viewer.watch(model, points[0], open_browser=False)
     server = view._server
@@ -171,12 +173,12 @@ def failing_run():
 
 
 def test_labels_stay_while_points_move(browser, shown):
-    """Frames come faster than points glide: labels are there all the time, and follow."""
+    """Frames come faster than a transition takes: labels stay visible and follow their points."""
     one, kinds = shown
     columns = columns_of(one.extra_columns.select(["kind"]), {"kind"})
     live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
     page_of_run = Page("fruit", one.resolution, 900, columns, b"", "kind")
-    view = viewer.serve(page_of_run, live, None, open_browser=False, port=0)
+    view = serve(page_of_run, live, None, open_browser=False, port=0)
     watched = Watched(browser)
     watched.page.add_init_script(COUNT_LABELS)
     page = watched.open(view.address)
@@ -185,7 +187,7 @@ def test_labels_stay_while_points_move(browser, shown):
     def move():
         for number in itertools.count(1):
             shift = np.array([40 * np.sin(number / 5), 0])
-            live._frame = Frame(number, number, as_steps((one.placed + shift).clip(0, 599), one.resolution))
+            live._frame = Frame(number, number, encode_positions((one.placed + shift).clip(0, 599), one.resolution))
             if stop.wait(0.05):
                 return
 
@@ -202,6 +204,24 @@ def test_labels_stay_while_points_move(browser, shown):
     assert min(counts) == len(set(kinds)), "in every picture, every label"
 
 
+def test_a_link_shows_the_same_part_of_a_run(browser, shown):
+    """The zoom is relative to the bounds of the points, which arrive after the page."""
+    one = shown[0]
+    live = LiveRun(iter_nothing(), 10, lambda: "max_iter")
+    view = serve(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
+    live.join()
+    live._frame = Frame(1, 1, encode_positions(one.placed * np.float32(0.3), one.resolution))
+    scales = []
+    for link in ("", "&x=60&y=60&zoom=3"):
+        watched = Watched(browser)
+        page = watched.open(view.address + link)
+        until(lambda page=page: position_updates(page) > 0)
+        scales.append(camera_of(page)[0])
+        watched.close()
+    view.close()
+    assert scales[1] == pytest.approx(3 * scales[0], rel=0.01)
+
+
 # Counts the words on each picture: those between one clearing of the overlay and the next.
 COUNT_LABELS = """
   window.labels = [];
@@ -209,7 +229,7 @@ COUNT_LABELS = """
   const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
   CanvasRenderingContext2D.prototype.clearRect = function (...box) {
     if (this.canvas.id === "overlay") {
-      if (document.documentElement.dataset.places !== undefined) window.labels.push(count);
+      if (document.documentElement.dataset.positions !== undefined) window.labels.push(count);
       count = 0;
     }
     return clearRect.apply(this, box);

@@ -1,4 +1,4 @@
-"""Nobody else gets in: the server answers its own pages, and those who hold the key."""
+"""Access control: the server answers only its own pages and clients that have the key."""
 
 import http.client
 import json
@@ -9,10 +9,11 @@ import stat
 import numpy as np
 import pytest
 
-from pixelsne.viewer.layout import Page, as_steps, column_of
+from pixelsne.viewer.column_types import column_of
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import HEADERS, PublicAddress, Secrets, cookie_name
-from pixelsne.viewer.server import MOST_CLIENTS, Server
+from pixelsne.viewer.server import MAX_CLIENTS, Server
 
 UPGRADE = {
     "Upgrade": "websocket",
@@ -24,9 +25,9 @@ UPGRADE = {
 
 @pytest.fixture(scope="module")
 def server():
-    places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
+    positions = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
     column = column_of("kind", np.array(["a", "b"] * 25))
-    page = Page("map", (100, 100), 50, (column,), as_steps(places, (100, 100)))
+    page = Page("map", (100, 100), 50, (column,), encode_positions(positions, (100, 100)))
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
     server = Server(page, live, lambda rows, kind: f"{len(rows)} {kind}".encode())
     server.start()
@@ -40,7 +41,7 @@ def key_of(server):
 
 
 def ask(server, path="/data/manifest", method="GET", body=None, **headers):
-    """What an honest page would send, but for the headers given; None leaves one out."""
+    """Send the headers of a legitimate page, with changes; None omits a header."""
     honest = {"Host": f"127.0.0.1:{server.port}", "Cookie": key_of(server)}
     if method == "POST":
         honest["Origin"] = f"http://127.0.0.1:{server.port}"
@@ -61,7 +62,7 @@ def ask(server, path="/data/manifest", method="GET", body=None, **headers):
 
 
 def open_socket(server, path="/live", **headers):
-    """The status of a websocket's handshake."""
+    """Return the HTTP status of a websocket's handshake."""
     honest = {
         "Host": f"127.0.0.1:{server.port}",
         "Origin": f"http://127.0.0.1:{server.port}",
@@ -203,18 +204,18 @@ def test_keys_are_long_and_never_the_same():
 
 def test_one_port_one_key(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    one, again, other = Secrets.kept(8000), Secrets.kept(8000), Secrets.kept(8001)
+    one, again, other = Secrets.persistent(8000), Secrets.persistent(8000), Secrets.persistent(8001)
     assert one == again
     assert len({one.token, one.cookie, other.token, other.cookie}) == 4
     path = tmp_path / "pixelsne" / "viewer-key"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    with pytest.raises(ValueError, match="is not as it was left"):
-        Secrets.kept(8000)
+    with pytest.raises(ValueError, match="bytes that only you can read"):
+        Secrets.persistent(8000)
     path.write_bytes(b"short")
     os.chmod(path, 0o600)  # noqa: PTH101
-    with pytest.raises(ValueError, match="is not as it was left"):
-        Secrets.kept(8000)
+    with pytest.raises(ValueError, match="bytes that only you can read"):
+        Secrets.persistent(8000)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_a_selection_reaches_python(server):
 def test_only_so_many_pages_at_once(server):
     connections = []
     try:
-        for _ in range(MOST_CLIENTS):
+        for _ in range(MAX_CLIENTS):
             connection = socket.create_connection(("127.0.0.1", server.port), timeout=10)
             connections.append(connection)
             lines = [
@@ -383,5 +384,5 @@ def test_an_address_as_browsers_write_it(url, host, origin, port):
      "https://*", "https://maps .example", "https://möps.example", "https://[::1", "javascript:alert(1)"],
 )  # fmt: skip
 def test_what_is_no_address_is_refused(url):
-    with pytest.raises(ValueError, match=r"give scheme, host and port"):
+    with pytest.raises(ValueError, match=r"pass one like https://maps.example"):
         PublicAddress.parse(url)

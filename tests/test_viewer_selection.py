@@ -1,4 +1,4 @@
-"""Rows chosen on the page, and the files they are saved to."""
+"""Selected rows, and the files they are saved to."""
 
 import io
 
@@ -7,7 +7,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from fruit_page import CENTERS, drag_around, place_of, rows_within, saved
+from browser import Watched
+from fruit_page import CENTERS, drag_around, rows_within, saved, screen_position, serve
+from pixelsne.files.maps import Map
 
 
 def test_a_lasso_selects_exactly_these_rows(page, server, shown):
@@ -39,11 +41,43 @@ def test_a_lasso_selects_exactly_these_rows(page, server, shown):
 
 def test_a_box_selects_too(page, shown):
     x, y = CENTERS[2]
-    page.mouse.move(*place_of(page, x - 50, y - 50))
+    page.mouse.move(*screen_position(page, x - 50, y - 50))
     page.keyboard.down("Shift")
     page.mouse.down()
-    page.mouse.move(*place_of(page, x + 50, y + 50), steps=5)
+    page.mouse.move(*screen_position(page, x + 50, y + 50), steps=5)
     page.mouse.up()
     page.keyboard.up("Shift")
     count = len(rows_within(shown[0], CENTERS[2], 50))
     assert page.locator("#selected").inner_text() == f"{count} rows selected"
+
+
+def test_selections_arrive_in_their_order(page, server, shown):
+    held, is_holding = [], [True]
+    page.route("**/selection", lambda route: held.append(route) if is_holding[0] else route.continue_())
+    page.keyboard.press("l")
+    drag_around(page, CENTERS[0], 60)
+    drag_around(page, CENTERS[1], 60)
+    page.wait_for_timeout(300)
+    is_holding[0] = False
+    for route in reversed(held):
+        route.continue_()
+        page.wait_for_timeout(300)
+    np.testing.assert_array_equal(server.selection, rows_within(shown[0], CENTERS[1], 60))
+
+
+def test_a_csv_file_has_all_digits_of_short_floats(browser):
+    values = np.random.default_rng(0).normal(0, 1000, 200).astype(np.float32)
+    values[:3] = [0.1, np.nan, 7]
+    placed = np.random.default_rng(1).uniform(40, 60, (200, 2)).astype(np.float32)
+    server = serve(Map(placed, (100, 100), pa.table({"value": values})))
+    watched = Watched(browser)
+    page = watched.open(server.address)
+    page.keyboard.press("l")
+    drag_around(page, (50, 50), 12)
+    lines = saved(page, "#save-csv").decode().split()[1:]
+    assert len(lines) == 200
+    written = [line.split(",")[1] for line in lines]
+    assert written[:3] == ["0.1", "", "7"]
+    np.testing.assert_array_equal(np.array([text or "nan" for text in written], dtype=np.float32), values)
+    watched.close()
+    server.close()

@@ -1,4 +1,4 @@
-"""The table of selected rows: to the last of ten million, as wide as its words, sorted by a click."""
+"""The table of selected rows: scrolling through ten million rows, widths of columns, sorting."""
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,8 @@ LINE = 28
 MAKE_TABLE = f"""async () => {{
   const {{ Table }} = await import("/static/table.js");
   const column = {{
-    about: {{ name: "half" }}, load: async () => {{}}, words: (row) => `half of ${{row}}`,
-    kind: {{ key: (_column, row) => -row }},
+    name: "half", load: async () => {{}}, format: (row) => `half of ${{row}}`,
+    type: {{ sortKey: (_column, row) => -row }},
   }};
   window.table = new Table(document.getElementById("table"), [column], () => {{}});
   await window.table.show(Uint32Array.from({{ length: {N} }}, (_, row) => row));
@@ -59,7 +59,7 @@ SEEN = """() => {
 
 
 def rows_seen(page):
-    """Row numbers of the lines that are within the table's box, from top to bottom; -1 before they are drawn."""
+    """Return the row numbers of the visible lines, from top to bottom; -1 before they are drawn."""
     return page.evaluate(SEEN) or [-1]
 
 

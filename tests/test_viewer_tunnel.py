@@ -12,20 +12,20 @@ import pytest
 
 from browser import Watched, launched
 from fruit_page import until
-from pixelsne.viewer.layout import Page, as_steps
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.server import Server
 
 
 @pytest.fixture(scope="module")
 def browser():
-    """However it draws."""
+    """One renderer is enough here."""
     with launched("canvas") as browser:
         yield browser
 
 
 def copy(one, other):
-    """All that arrives at one end goes to the other."""
+    """Forward everything that arrives at one end to the other."""
     with suppress(OSError):
         while data := one.recv(65536):
             other.sendall(data)
@@ -46,7 +46,7 @@ def join(arrived, port, encryption):
 
 @contextmanager
 def tunnel(to_port, encryption=None):
-    """What `ssh -L` does, or a proxy in front: a port that leads to another one."""
+    """Forward a port to another one, as `ssh -L` or a proxy does."""
     threads = []
 
     def serve(listener):
@@ -81,8 +81,8 @@ def encryption(tmp_path_factory):
 
 @pytest.fixture
 def page():
-    places = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
-    return Page("map", (100, 100), 50, (), as_steps(places, (100, 100)))
+    positions = np.random.default_rng(0).uniform(0, 100, (50, 2)).astype(np.float32)
+    return Page("map", (100, 100), 50, (), encode_positions(positions, (100, 100)))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

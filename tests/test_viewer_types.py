@@ -12,7 +12,7 @@ import pytest
 
 from pixelsne.coloring import GRAY, PALETTE
 from pixelsne.viewer.export import standalone
-from pixelsne.viewer.files import IMPORT, joined, static_files
+from pixelsne.viewer.files import IMPORT, concatenate, static_files
 from pixelsne.viewer.layout import STEPS, Page
 
 TYPESCRIPT = "typescript@7.0.2"
@@ -21,7 +21,7 @@ STATIC = Path(__file__).parents[1] / "src" / "pixelsne" / "viewer" / "static"
 
 @pytest.fixture(scope="module")
 def compiler():
-    """Fetched once, into the environment that the tests run in."""
+    """Return TypeScript's compiler; it is fetched once, into the environment of the tests."""
     npm = shutil.which("npm")
     if npm is None:
         if os.environ.get("PIXELSNE_CI"):
@@ -62,7 +62,7 @@ def test_coordinates_have_as_many_steps():
 
 def test_every_module_is_in_the_file():
     files = {name: content.decode() for name, content in static_files().items()}
-    text = joined(files, "main.js")
+    text = concatenate(files, "main.js")
     assert not IMPORT.search(text)
     assert "export " not in re.sub(r"//.*|/\*.*?\*/", "", text, flags=re.DOTALL)
     modules = {name for name in files if name.endswith(".js")} - {"enter.js"}
@@ -72,16 +72,16 @@ def test_every_module_is_in_the_file():
 
 
 def test_no_name_is_in_two_modules():
-    """All modules become one script."""
-    places = defaultdict(list)
+    """All modules are concatenated into one script."""
+    modules = defaultdict(list)
     for name, content in static_files().items():
         if name.endswith(".js") and name != "enter.js":
             for found in re.findall(
                 r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", content.decode(), re.MULTILINE
             ):
-                places[found].append(name)
-    assert len(places) > 200
-    assert not {name: files for name, files in places.items() if len(files) > 1}
+                modules[found].append(name)
+    assert len(modules) > 200
+    assert not {name: files for name, files in modules.items() if len(files) > 1}
 
 
 def test_a_file_that_holds_markup_only_as_data():

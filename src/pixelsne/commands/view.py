@@ -16,10 +16,11 @@ from pixelsne.commands.reporter import Reporter
 from pixelsne.commands.results import map_of, write_results
 from pixelsne.files.read_map import read_map
 from pixelsne.settings import settings_of
-from pixelsne.viewer import current_map, make_server, open_page, snapshots_of, written
 from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
+from pixelsne.viewer.serving import make_server, map_bytes, open_page
+from pixelsne.viewer.watch_run import current_map, snapshots_of
 
 if TYPE_CHECKING:
     from pixelsne.viewer.server import Server
@@ -49,7 +50,7 @@ def end_live_run(options: ViewOptions, live: LiveRun | None) -> str:
     """Stop the run and finish its map as it is. Return a message about it."""
     if live is None or live.status()["state"] not in {"running", "paused"}:
         return "closed"
-    if not live.end():
+    if not live.stop_and_wait():
         failed = live.status()["state"] == "failed"  # already reported
         return "closed" if failed else "stopped before the map began to form, nothing written"
     stopped = f"stopped at iteration {live.status()['iteration']}"
@@ -64,11 +65,11 @@ def finished_server(options: ViewOptions) -> "Server":
 
 def serve(options: ViewOptions, page: Page, live: LiveRun | None, current: Any) -> "Server":
     """Return the server. With a fixed --port, its key is kept too, so that an open page can reconnect."""
-    keys = Secrets.kept(options.port) if options.port else Secrets()
+    keys = Secrets.persistent(options.port) if options.port else Secrets()
     return make_server(
         page,
         live,
-        lambda rows, kind: written(current(), rows, kind),
+        lambda rows, suffix: map_bytes(current(), rows, suffix),
         options.host,
         options.port,
         keys,

@@ -1,7 +1,7 @@
-"""Limits for connections that have not shown the key yet.
+"""Limits for connections that have not authenticated yet.
 
 Anybody on this machine can connect to the server and send nothing, or send a request byte by byte. Such connections are
-limited in number and in time, so that they never keep the user's own page out. A connection whose request passed all
+limited in number and in time, so that they never lock the user's own page out. A connection whose request passed all
 checks and had the right cookie is trusted: it is never closed here.
 """
 
@@ -10,40 +10,40 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# Pages open few connections, and send the cookie at once.
-MOST_UNKNOWN = 64
-SECONDS_TO_SHOW_KEY = 10.0
+# Pages open few connections and send the cookie with the first request.
+MAX_UNTRUSTED = 64
+SECONDS_TO_AUTHENTICATE = 10.0
 
-Address = tuple[str, int]  # of the other end
+Address = tuple[str, int]  # host and port of the client
 
 
 class Connections:
     """The connections that are not trusted yet, oldest first. Used by the server's event loop only."""
 
     def __init__(self) -> None:
-        self._unknown: dict[Address, tuple[asyncio.Transport, asyncio.TimerHandle]] = {}
+        self._untrusted: dict[Address, tuple[asyncio.Transport, asyncio.TimerHandle]] = {}
 
     def add(self, address: Address, transport: asyncio.Transport) -> None:
-        """Start the time of a new connection; close the oldest where there are too many."""
-        self.remove(address)  # of one that was closed before
-        timer = asyncio.get_running_loop().call_later(SECONDS_TO_SHOW_KEY, self._close, address)
-        self._unknown[address] = transport, timer
-        while len(self._unknown) > MOST_UNKNOWN:
-            self._close(next(iter(self._unknown)))
+        """Start the timer of a new connection; close the oldest connection if there are too many."""
+        self.remove(address)  # an earlier connection from the same port
+        timer = asyncio.get_running_loop().call_later(SECONDS_TO_AUTHENTICATE, self._close, address)
+        self._untrusted[address] = transport, timer
+        while len(self._untrusted) > MAX_UNTRUSTED:
+            self._close(next(iter(self._untrusted)))
 
     def remove(self, address: Address | None) -> None:
         """Forget a connection: it is closed, or trusted from now on."""
-        if address in self._unknown:
-            self._unknown.pop(address)[1].cancel()
+        if address in self._untrusted:
+            self._untrusted.pop(address)[1].cancel()
 
     def _close(self, address: Address) -> None:
-        transport, _ = self._unknown[address]
+        transport, _ = self._untrusted[address]
         self.remove(address)
         transport.abort()
 
 
 def limited_protocol(connections: Connections) -> type[H11Protocol]:
-    """Return a protocol for uvicorn that reports its connections."""
+    """Return an HTTP protocol for uvicorn that registers its connections."""
 
     class LimitedProtocol(H11Protocol):
         def connection_made(self, transport: Any) -> None:

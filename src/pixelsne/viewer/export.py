@@ -1,4 +1,4 @@
-"""One file that holds the page and its map, and opens from disk without a network.
+"""The page and its map in one HTML file, which opens from disk without a network.
 
 The file's own Content-Security-Policy allows its script and its style, by their hashes, and nothing else.
 """
@@ -7,7 +7,6 @@ import base64
 import gzip
 import hashlib
 import json
-from pathlib import PurePath
 
 from pixelsne import __version__
 from pixelsne.viewer.files import page_files
@@ -20,36 +19,36 @@ SCRIPT_LINK = '<script type="module" src="/static/main.js"></script>'
 
 
 def standalone(page: Page) -> str:
+    """Return the HTML of a file that contains the whole page."""
     files = {name: content.decode() for name, content in page_files().items()}
     style, script = files["style.css"], files["main.js"]
     policy = (
         f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; img-src blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    text = files["index.html"]
-    text = text.replace(ICON_LINK, "").replace(
+    text = files["index.html"].replace(ICON_LINK, "")
+    text = text.replace(
         STYLE_LINK, f'{GENERATOR}<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
     )
-    return text.replace(SCRIPT_LINK, f'{parts_of(page)}<script type="module">{script}</script>')
+    return text.replace(SCRIPT_LINK, f'{part_elements(page)}<script type="module">{script}</script>')
 
 
 def digest(text: str) -> str:
+    """Return the hash of a script or style, as Content-Security-Policy writes it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def parts_of(page: Page) -> str:
+def part_elements(page: Page) -> str:
+    """Return a script element for each part of the page; browsers do not execute one of this media type."""
     manifest = json.dumps({**page.manifest(), "live": False, "server": False, "exports": False}).encode()
     parts = {"manifest": manifest, **page.parts()}
-    lines = (
-        f'<script type="application/octet-stream" id="part-{name}">{packed(content)}</script>\n'
+    elements = (
+        f'<script type="application/octet-stream" id="part-{name}">{compress(content)}</script>\n'
         for name, content in parts.items()
     )
-    return "".join(lines)
+    return "".join(elements)
 
 
-def packed(content: bytes) -> str:
+def compress(content: bytes) -> str:
+    """Return gzip in base64."""
     return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
-
-
-def title_of(path: str) -> str:
-    return PurePath(path).name

@@ -1,7 +1,7 @@
-"""A run on a thread of its own, watched by pages: paused, resumed, stopped, never slowed down.
+"""A fit in a background thread that pages can watch, pause and stop without slowing it down.
 
-The run makes a frame only when somebody has read the last one. Nobody watching, or somebody who has fallen asleep,
-costs nothing; whoever is slow sees fewer frames, the latest each time.
+The run encodes a frame only after a client has read the previous one. Without clients, or with stalled ones, frames
+cost nothing; a slow client gets fewer frames, the latest each time.
 """
 
 import atexit
@@ -15,23 +15,23 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.descent_loop import Snapshot
-from pixelsne.viewer.layout import STEPS, frame_of
+from pixelsne.viewer.layout import STEPS, encode_frame
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
-Finish = Callable[[], str]  # takes care of the map; what ended the run
+Finish = Callable[[], str]  # handles the finished map; returns the reason why the run ended
 
 SECONDS_BETWEEN_FRAMES = 1 / 15
-POINTS_FOLLOWED = 2_000  # for the curve of pixels moved
+SAMPLED_POINTS = 2_000  # for the curve of pixels moved
 LONGEST_CURVE = 400
 
 
 @dataclass(frozen=True)
 class Status:
-    """What a page says about the run."""
+    """The progress of a run, as it is sent to pages."""
 
     state: State = "running"
     phase: str = "reduce"
-    fraction: float = 0.0  # of the stage
+    fraction: float = 0.0  # of the phase
     iteration: int = 0
     max_iter: int = 0
     kl: float | None = None
@@ -39,77 +39,83 @@ class Status:
     seconds_left: float | None = None
     stopped_by: str | None = None
     error: str | None = None
-    moves: tuple[tuple[int, float], ...] = ()  # iteration, median pixels a step
+    moves: tuple[tuple[int, float], ...] = ()  # (iteration, median pixels moved per iteration)
 
 
 @dataclass(frozen=True)
 class Frame:
+    """The positions of one iteration, encoded."""
+
     number: int
     iteration: int
     content: bytes = field(repr=False)
 
 
-def pixels_a_step(before: Frame, after: Frame, resolution: tuple[int, int]) -> float | None:
-    """How far an iteration takes the median point, by some of them; None if there is nothing to compare."""
-    steps = after.iteration - before.iteration
-    if steps <= 0 or not before.content:
+def pixels_per_iteration(before: Frame, after: Frame, resolution: tuple[int, int]) -> float | None:
+    """Return the median distance that sampled points move in an iteration; None if there is no earlier frame."""
+    iterations = after.iteration - before.iteration
+    if iterations <= 0 or not before.content:
         return None
-    places = [np.frombuffer(one.content, dtype="<u2").reshape(-1, 2) for one in (before, after)]
-    sampled = slice(None, None, max(1, len(places[0]) // POINTS_FOLLOWED))
-    moved = (places[1][sampled].astype(np.float32) - places[0][sampled]) * (np.array(resolution) / STEPS)
-    return float(np.median(np.hypot(*moved.T))) / steps
+    positions = [np.frombuffer(frame.content, dtype="<u2").reshape(-1, 2) for frame in (before, after)]
+    sample = slice(None, None, max(1, len(positions[0]) // SAMPLED_POINTS))
+    moved = (positions[1][sample].astype(np.float32) - positions[0][sample]) * (np.array(resolution) / STEPS)
+    return float(np.median(np.hypot(*moved.T))) / iterations
 
 
 class LiveRun:
+    """A run in a thread. on_failure: called with a message if the run raises."""
+
     def __init__(
         self,
         snapshots: Generator[Snapshot, None, None],
         max_iter: int,
         finish: Finish,
-        failed: Callable[[str], None] | None = None,
+        on_failure: Callable[[str], None] | None = None,
     ) -> None:
-        self._failed = failed
+        self._on_failure = on_failure
         self._snapshots = snapshots
         self._finish = finish
         self._status = Status(max_iter=max_iter)
         self._last: Snapshot | None = None
         self._frame = Frame(0, 0, b"")
-        self._wanted = True
+        self._frame_requested = True
         self._changed = threading.Condition()
-        self._paused = self._stopping = self._leaving = False
+        self._paused = self._stopping = self._canceled = False
         self._began = time.monotonic()
         self._ended: float | None = None
         self._descent_began: float | None = None
-        self._waited = 0.0  # seconds paused during the descent
-        self._last_frame = -1.0
+        self._seconds_paused = 0.0  # during the descent
+        self._last_frame_time = -1.0
         self._thread = threading.Thread(target=self._work, name="pixelsne-live", daemon=True)
 
     def start(self) -> None:
-        atexit.register(self.leave)  # a thread that is in the core when the interpreter ends would abort the process
+        # A thread that is inside the C++ core when the interpreter exits would abort the process.
+        atexit.register(self.cancel)
         self._thread.start()
 
-    # What pages ask for, from any thread.
+    # Called by the server, from any thread.
 
     def status(self) -> dict[str, Any]:
+        """Return the fields of Status."""
         with self._changed:
             status = vars(self._status).copy()
             until = self._ended or time.monotonic()
         return status | {"seconds": round(until - self._began)}
 
     def frame_after(self, number: int) -> Frame | None:
-        """The latest frame, if that is a newer one; asks for the next if not."""
+        """Return the latest frame if it is newer than `number`, and request another one."""
         with self._changed:
-            self._wanted = True
+            self._frame_requested = True
             return self._frame if self._frame.number > number else None
 
-    def places(self) -> Any:
-        """(n, 2) float32, 0 to 1, of the latest frame; None if there is none yet."""
+    def positions(self) -> Any:
+        """Return the positions of the latest frame, (n, 2) float32 from 0 to 1; None if there is no frame yet."""
         with self._changed:
             steps = np.frombuffer(self._frame.content, dtype="<u2")
             return None if len(steps) == 0 else steps.reshape(-1, 2).astype(np.float32) / STEPS
 
     def has_map(self) -> bool:
-        """Whether the run is over, and its map has been taken over."""
+        """Return whether the run has ended and the model holds its map."""
         with self._changed:
             return self._status.state in {"finished", "stopped"}
 
@@ -120,33 +126,33 @@ class LiveRun:
         self._set(paused=False)
 
     def stop(self) -> None:
-        """Keeps the map; before there is one, nothing."""
+        """End the run with the map that it has; during preparation, wait for the first one."""
         self._set(stopping=True)
 
-    def end(self) -> bool:
-        """Stop the run now and wait for it; return whether it left a map, which it does once the descent has begun."""
+    def stop_and_wait(self) -> bool:
+        """Stop the run now and wait for its end. Return whether there is a map: yes once the descent has begun."""
         with self._changed:
-            forming = self._last is not None and self._last.screen is not None
-        self._set(stopping=True, leaving=not forming)
+            in_descent = self._last is not None and self._last.screen is not None
+        self._set(stopping=True, canceled=not in_descent)
         if self._thread.ident is not None:
             self.join()
-        return self.status()["state"] in {"finished", "stopped"}
+        return self.has_map()
 
-    def leave(self) -> None:
-        """Ends without a map, and waits for that."""
-        self._set(leaving=True)
+    def cancel(self) -> None:
+        """End the run without a map and wait for its end."""
+        self._set(canceled=True)
         if self._thread.ident is not None:
             self._thread.join()
-        atexit.unregister(self.leave)
+        atexit.unregister(self.cancel)
 
     def join(self) -> None:
         self._thread.join()
 
-    def _set(self, *, paused: bool | None = None, stopping: bool = False, leaving: bool = False) -> None:
+    def _set(self, *, paused: bool | None = None, stopping: bool = False, canceled: bool = False) -> None:
         with self._changed:
-            self._paused = self._paused if paused is None else paused
             self._stopping |= stopping
-            self._leaving |= leaving
+            self._canceled |= canceled
+            self._paused = (self._paused if paused is None else paused) and not self._stopping
             if self._status.state in {"running", "paused"}:
                 self._status = replace(self._status, state="paused" if self._paused else "running")
             self._changed.notify_all()
@@ -156,24 +162,24 @@ class LiveRun:
     def _work(self) -> None:
         try:
             was_stopped = self._follow()
-            if not self._leaving:
+            if not self._canceled:
                 self._end("stopped" if was_stopped else "finished", self._finish())
-        except Exception as error:  # noqa: BLE001 - told on the page
+        except Exception as error:  # noqa: BLE001 - reported on the page
+            message = " ".join(str(error).split()) or type(error).__name__
             with self._changed:
-                words = " ".join(str(error).split()) or type(error).__name__
-                self._status = replace(self._status, state="failed", error=words)
+                self._status = replace(self._status, state="failed", error=message)
                 self._ended = time.monotonic()
-            if self._failed is not None:
-                self._failed(words)
+            if self._on_failure is not None:
+                self._on_failure(message)
 
     def _follow(self) -> bool:
-        """Whether somebody at a page ended the run."""
+        """Run to the end. Return whether the run was stopped before."""
         with closing(self._snapshots) as snapshots:
             for snapshot in snapshots:
                 self._last = snapshot
                 self._publish(snapshot)
                 self._wait_while_paused()
-                if self._leaving or (self._stopping and snapshot.screen is not None):
+                if self._canceled or (self._stopping and snapshot.screen is not None):
                     return True
         return False
 
@@ -197,33 +203,33 @@ class LiveRun:
                 kl=self._status.kl if snapshot.kl is None else snapshot.kl,
                 seconds_left=self._seconds_left(snapshot, now),
             )
-            if in_descent and self._wanted and now - self._last_frame >= SECONDS_BETWEEN_FRAMES:
+            if in_descent and self._frame_requested and now - self._last_frame_time >= SECONDS_BETWEEN_FRAMES:
                 self._make_frame()
-                self._last_frame, self._wanted = now, False
+                self._last_frame_time, self._frame_requested = now, False
 
     def _make_frame(self) -> None:
         last = self._last
         positions = None if last is None else last.positions  # a copy
         if last is None or last.screen is None or positions is None:
             return
-        made = Frame(self._frame.number + 1, last.iteration, frame_of(positions, last.screen))
-        moved = pixels_a_step(self._frame, made, last.screen.resolution)
+        frame = Frame(self._frame.number + 1, last.iteration, encode_frame(positions, last.screen))
+        moved = pixels_per_iteration(self._frame, frame, last.screen.resolution)
         moves = self._status.moves if moved is None else (*self._status.moves, (last.iteration, moved))[-LONGEST_CURVE:]
         self._status = replace(self._status, moves=moves)
-        self._frame = made
+        self._frame = frame
 
     def _seconds_left(self, snapshot: Snapshot, now: float) -> float | None:
         if self._descent_began is None or snapshot.fraction in {0.0, 1.0}:
             return None
-        spent = now - self._descent_began - self._waited
+        spent = now - self._descent_began - self._seconds_paused
         return spent * (1 / snapshot.fraction - 1)
 
     def _wait_while_paused(self) -> None:
         began = time.monotonic()
         with self._changed:
             if self._paused:
-                self._make_frame()  # what stands still is shown as it stands
-            while self._paused and not self._stopping and not self._leaving:
+                self._make_frame()  # pages show the iteration at which the run pauses
+            while self._paused and not self._stopping and not self._canceled:
                 self._changed.wait()
         if self._descent_began is not None:
-            self._waited += time.monotonic() - began
+            self._seconds_paused += time.monotonic() - began

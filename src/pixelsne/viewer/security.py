@@ -1,9 +1,9 @@
-"""Who may talk to the server: browsers on this machine that were given its address, and pages it served itself.
+"""Access control: only browsers that were given the address, and pages that this server served, get an answer.
 
-A page elsewhere can make a browser send requests here. It cannot make it lie about where they come from (Origin,
-Sec-Fetch-Site), nor under which name this server was reached (Host), nor send the cookie along (SameSite=Strict). Every
-request and every websocket must pass all three; the token in the address's fragment, which browsers keep to
-themselves, is exchanged for the cookie by POST.
+A page of another site can make a browser send requests to this server. But it cannot make the browser forge where they
+come from (Origin, Sec-Fetch-Site) or under which name it reached this server (Host), nor send the cookie
+(SameSite=Strict). Every request and every websocket must pass all three checks. The token in the address's fragment,
+which browsers do not send, is exchanged for the cookie by POST.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TOKEN_BYTES = 32
-HTTP = 80  # the port that browsers leave out
-USUAL_PORTS = {"http": HTTP, "https": 443}
+HTTP = 80  # browsers omit this port
+DEFAULT_PORTS = {"http": HTTP, "https": 443}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-OPEN_PATHS = ("/enter", "/static/enter.js", "/static/icon.svg")  # what is needed to come in
+OPEN_PATHS = ("/enter", "/static/enter.js", "/static/icon.svg")  # served without the cookie: the login page
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -39,23 +39,23 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Secrets:
-    """Made anew by every server."""
+    """The token in the address and the cookie; random unless given."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES), repr=False)
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES), repr=False)
 
     @classmethod
-    def kept(cls, port: int) -> "Secrets":
-        """The same for every server of this user on that port, so that pages find one that was started again."""
-        seed = kept_seed()
+    def persistent(cls, port: int) -> "Secrets":
+        """Return the same secrets for every server of this user on a port, so that pages reconnect after a restart."""
+        seed = read_or_create_seed()
         token, cookie = (
             hmac.new(seed, f"{word} {port}".encode(), "sha256").hexdigest() for word in ("token", "cookie")
         )
         return cls(token, cookie)
 
 
-def kept_seed() -> bytes:
-    """32 random bytes that only this user can read, made when first needed."""
+def read_or_create_seed() -> bytes:
+    """Return 32 random bytes from a file that only this user can read; create the file if it does not exist."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     path = state / "pixelsne" / "viewer-key"
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -64,18 +64,18 @@ def kept_seed() -> bytes:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(TOKEN_BYTES))
     seed = path.read_bytes()
-    readable = os.name == "posix" and path.stat().st_mode & 0o077  # elsewhere the bits do not tell
+    readable = os.name == "posix" and path.stat().st_mode & 0o077  # other systems have no such bits
     if len(seed) != TOKEN_BYTES or readable:
-        raise ValueError(f"{path} is not as it was left; delete it, and a new key is made")
+        raise ValueError(f"{path} must hold {TOKEN_BYTES} bytes that only you can read; delete it to get a new key")
     return seed
 
 
 @dataclass(frozen=True)
 class PublicAddress:
-    """The address of a tunnel or proxy in front of the server, as browsers name it."""
+    """The address of a tunnel or proxy in front of the server, as browsers write it."""
 
     scheme: str  # "http" or "https"
-    host: str  # as in the header Host: a port only if it is not the scheme's own
+    host: str  # as in the header Host: with a port only if it is not the scheme's default
     port: int
 
     @property
@@ -84,36 +84,38 @@ class PublicAddress:
 
     @classmethod
     def parse(cls, url: str) -> "PublicAddress":
-        """Check a url of scheme, host and port, and nothing else. ValueError if it is anything else."""
-        wanted = "give scheme, host and port, as in https://maps.example or http://localhost:9000"
+        """Parse a URL of scheme, host and port. Raise ValueError if it has other parts."""
+        hint = "pass one like https://maps.example or http://localhost:9000"
         try:
             parts = urlsplit(url)
             name, port = parts.hostname or "", parts.port
         except ValueError as error:
-            raise ValueError(f"url {url!r} is no address ({error}); {wanted}") from None
-        rest = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None or port == 0
-        if parts.scheme not in USUAL_PORTS or not name or rest or not is_host_name(name):
-            raise ValueError(f"url {url!r} is no address of a server; {wanted}")
-        usual = USUAL_PORTS[parts.scheme]
+            raise ValueError(f"url {url!r} is not a valid URL ({error}); {hint}") from None
+        other = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None or port == 0
+        if parts.scheme not in DEFAULT_PORTS or not name or other or not is_host_name(name):
+            raise ValueError(f"url must consist of scheme, host and an optional port, got {url!r}; {hint}")
+        default = DEFAULT_PORTS[parts.scheme]
         name = f"[{name}]" if ":" in name else name
-        return cls(parts.scheme, name if port in {None, usual} else f"{name}:{port}", port or usual)
+        return cls(parts.scheme, name if port in {None, default} else f"{name}:{port}", port or default)
 
 
 def is_host_name(name: str) -> bool:
     return name.isascii() and all(letter.isalnum() or letter in "-.:_" for letter in name)
 
 
-class Refused(Exception):  # noqa: N818 - not an error of ours
+class Refused(Exception):  # noqa: N818 - the client's fault
+    """A request that is answered with an HTTP error."""
+
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
 
 
 class Gate:
-    """ASGI: lets through what may come in, and puts the headers on what goes out.
+    """ASGI middleware that checks every request and adds the security headers to every response.
 
-    trust: called with the client's address after every request that passed and had the cookie.
-    public: one more address under which pages may reach the server.
+    trust: called with the client's address after every request that passed the checks and had the cookie.
+    public: another address under which pages may reach the server.
     """
 
     def __init__(
@@ -140,7 +142,7 @@ class Gate:
             return
         try:
             self._check(scope)
-            if self.is_known(scope):
+            if self.has_cookie(scope):
                 self._trust(scope["client"])
         except Refused as refused:
             await refuse(scope, send, refused)
@@ -148,25 +150,25 @@ class Gate:
         await self._app(scope, receive, with_headers(send))
 
     def _check(self, scope: Any) -> None:
-        host, origin = only(scope, b"host"), only(scope, b"origin")
+        host, origin = single_header(scope, b"host"), single_header(scope, b"origin")
         origins = self._origins(host)
         if not origins:
-            raise Refused(403, "this server does not go by that name; if a tunnel or proxy does, start it with --url")
+            raise Refused(403, "unknown host name; to reach this server through a tunnel or proxy, start it with --url")
         is_socket = scope["type"] == "websocket"
         changes = is_socket or scope["method"] not in {"GET", "HEAD"}
         if origin is not None and origin not in origins:
-            raise Refused(403, "requests from other pages are not answered")
-        if only(scope, b"sec-fetch-site") not in {None, "same-origin", "none"} and not is_link_to_the_door(scope):
-            raise Refused(403, "requests from other pages are not answered")
+            raise Refused(403, "requests from pages of other sites are refused")
+        if single_header(scope, b"sec-fetch-site") not in {None, "same-origin", "none"} and not is_link_to_login(scope):
+            raise Refused(403, "requests from pages of other sites are refused")
         if changes and origin is None:
-            raise Refused(403, "what changes something must say where it comes from")
+            raise Refused(403, "a request that changes something needs the header Origin")
         if is_socket or scope["path"] not in OPEN_PATHS:
             self._check_cookie(scope)
 
     def _origins(self, host: str | None) -> tuple[str, ...]:
-        """Return where pages may come from that ask for this host; none for a host that is not ours.
+        """Return the origins whose pages may send requests to this host; none for a host that is not this server.
 
-        Some proxies pass on the host that browsers ask for, others put the server's own in its place.
+        Some proxies forward the header Host of the browser, others replace it with the server's own.
         """
         public = self._public
         if public is not None and host == public.host:
@@ -176,57 +178,64 @@ class Gate:
         return (f"http://{host}",) if public is None else (f"http://{host}", public.origin)
 
     def _check_cookie(self, scope: Any) -> None:
-        if not self.is_known(scope):
+        if not self.has_cookie(scope):
             raise Refused(401, "open the address that pixelsne printed")
 
-    def is_known(self, scope: Any) -> bool:
-        given = cookies_of(scope).get(self._cookie_name, "")
-        return hmac.compare_digest(given.encode(), self._keys.cookie.encode())
+    def has_cookie(self, scope: Any) -> bool:
+        sent = cookies_of(scope).get(self._cookie_name, "")
+        return hmac.compare_digest(sent.encode(), self._keys.cookie.encode())
 
 
-def is_link_to_the_door(scope: Any) -> bool:
-    """A click in a notebook: the door shows nothing, changes nothing, and cannot be framed."""
-    is_navigation = only(scope, b"sec-fetch-mode") == "navigate" and only(scope, b"sec-fetch-dest") == "document"
+def is_link_to_login(scope: Any) -> bool:
+    """Return whether the user follows a link to the login page, from a notebook for example.
+
+    The login page shows no data, changes nothing and cannot be framed, so links of other sites may lead there.
+    """
+    mode, destination = single_header(scope, b"sec-fetch-mode"), single_header(scope, b"sec-fetch-dest")
+    is_navigation = mode == "navigate" and destination == "document"
     return bool(scope["type"] == "http" and scope["path"] == "/enter" and scope["method"] == "GET" and is_navigation)
 
 
 def cookie_name(port: int) -> str:
-    """Name a cookie by the port that browsers see: cookies of two servers must not overwrite each other."""
+    """Return a name with the port that browsers see, so that two servers do not overwrite each other's cookies."""
     return f"pixelsne-{port}"
 
 
-def only(scope: Any, name: bytes) -> str | None:
-    """The one header of that name; None if there is none."""
+def single_header(scope: Any, name: bytes) -> str | None:
+    """Return the value of a header; None if it is absent. Refuse a request that has it twice."""
     found = [value for key, value in scope["headers"] if key == name]
     if len(found) > 1:
-        raise Refused(400, f"several headers {name.decode()}")
+        raise Refused(400, f"the header {name.decode()} occurs more than once")
     return found[0].decode("latin-1") if found else None
 
 
 def cookies_of(scope: Any) -> dict[str, str]:
-    pairs = (part.strip().partition("=") for part in (only(scope, b"cookie") or "").split(";"))
+    pairs = (part.strip().partition("=") for part in (single_header(scope, b"cookie") or "").split(";"))
     return {name: value for name, _, value in pairs}
 
 
 async def refuse(scope: Any, send: Any, refused: Refused) -> None:
-    kind, body = "http.response", str(refused).encode()
+    """Send the error as a response, also to a websocket's handshake."""
+    event, body = "http.response", str(refused).encode()
     if scope["type"] == "websocket":
         if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008})  # an HTTP 403, since nothing was accepted
+            await send({"type": "websocket.close", "code": 1008})  # before accepting, this is an HTTP 403
             return
-        kind = "websocket.http.response"
+        event = "websocket.http.response"
     headers = {**HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(body))}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": f"{kind}.start", "status": refused.status, "headers": encoded})
-    await send({"type": f"{kind}.body", "body": body})
+    await send({"type": f"{event}.start", "status": refused.status, "headers": encoded})
+    await send({"type": f"{event}.body", "body": body})
 
 
 def with_headers(send: Any) -> Any:
-    async def sending(message: Any) -> None:
+    """Return an ASGI `send` that adds the security headers."""
+
+    async def send_with_headers(message: Any) -> None:
         if message["type"] == "http.response.start":
-            given = {name for name, _ in message["headers"]}
-            more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in given)]
+            present = {name for name, _ in message["headers"]}
+            added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
         await send(message)
 
-    return sending
+    return send_with_headers

@@ -1,4 +1,4 @@
-"""The page and its data on this machine."""
+"""The HTTP server of the page, its data and the frames of a live run."""
 
 import asyncio
 import contextlib
@@ -24,27 +24,28 @@ from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import LOOPBACK, Gate, PublicAddress, Secrets, cookie_name
 
-KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-MOST_CLIENTS = 16
-WAITING_TO_CONNECT = 512  # and accepted at once: fewer than a process may have files
-LARGEST_MESSAGE = 1_000  # bytes a page may send at once through its websocket
-LARGEST_TOKEN = 200
-SECONDS_BETWEEN_LOOKS = 0.03
+MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+MAX_CLIENTS = 16  # websockets
+BACKLOG = 512  # connections; fewer than a process may have open files
+MAX_MESSAGE_BYTES = 1_000  # that a page may send through its websocket
+MAX_TOKEN_BYTES = 200
+SECONDS_BETWEEN_POLLS = 0.03
 SECONDS_BETWEEN_STATUSES = 0.1
 
-# Rows (None: all) and "csv" or "parquet" → a file.
+# Takes rows (None: all) and "csv" or "parquet", returns the content of a file.
 Writer = Callable[[np.ndarray[Any, Any] | None, str], bytes]
 
 
-def typed(name: str, content: bytes) -> Response:
-    kind = KINDS[name[name.rindex(".") :]]
-    return Response(content, media_type=f"{kind}; charset=utf-8")
+def file_response(name: str, content: bytes) -> Response:
+    media_type = MEDIA_TYPES[name[name.rindex(".") :]]
+    return Response(content, media_type=f"{media_type}; charset=utf-8")
 
 
 class Server:
     """Serves one page until `close`.
 
-    url: the address of a tunnel or proxy under which browsers reach the page; https there, too.
+    live: a run to watch and control. write_rows: writes exported files; None if the page exports nothing.
+    url: the address of a tunnel or proxy through which browsers reach the page, with its scheme http or https.
     """
 
     def __init__(
@@ -66,11 +67,11 @@ class Server:
         self._files = page_files()
         self._keys = keys or Secrets()
         self._clients = 0
-        self._name = written_host(host)
+        self._host = browser_host(host)
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         connections = Connections()
-        names = (*LOOPBACK, self._name)
+        names = (*LOOPBACK, self._host)
         self._gate = Gate(self._routes(), self._keys, names, self.port, connections.remove, self._public)
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
@@ -78,10 +79,10 @@ class Server:
                 log_level="critical",
                 access_log=False,
                 http=limited_protocol(connections),
-                backlog=WAITING_TO_CONNECT,
-                proxy_headers=False,  # they could name another connection
+                backlog=BACKLOG,
+                proxy_headers=False,  # clients could forge them
                 ws="websockets-sansio",
-                ws_max_size=LARGEST_MESSAGE,
+                ws_max_size=MAX_MESSAGE_BYTES,
                 ws_per_message_deflate=False,
                 server_header=False,
                 lifespan="off",
@@ -92,12 +93,12 @@ class Server:
 
     @property
     def address(self) -> str:
-        """With the token in the fragment, which browsers send to nobody."""
-        origin = f"http://{self._name}:{self.port}" if self._public is None else self._public.origin
+        """URL of the page, with the token in the fragment, which browsers do not send."""
+        origin = f"http://{self._host}:{self.port}" if self._public is None else self._public.origin
         return f"{origin}/enter#token={self._keys.token}"
 
     def start(self) -> None:
-        """On a thread of its own."""
+        """Start serving in a background thread."""
         self._thread = threading.Thread(target=self._serve, name="pixelsne-server", daemon=True)
         self._thread.start()
 
@@ -110,7 +111,7 @@ class Server:
             self._thread.join(timeout=5)
         self._socket.close()
         if self.live is not None:
-            self.live.leave()
+            self.live.cancel()
 
     def _routes(self) -> Starlette:
         return Starlette(
@@ -130,15 +131,15 @@ class Server:
     # HTTP
 
     async def _index(self, _request: Request) -> Response:
-        return typed("index.html", self._files["index.html"])
+        return file_response("index.html", self._files["index.html"])
 
     async def _enter(self, request: Request) -> Response:
-        """A page that knows how to hand in the token, and the place where it does so."""
+        """Serve the login page, and exchange the token that it posts for a cookie."""
         if request.method != "POST":
-            return typed("enter.html", self._files["enter.html"])
-        token = await body_of(request, LARGEST_TOKEN)
+            return file_response("enter.html", self._files["enter.html"])
+        token = await read_body(request, MAX_TOKEN_BYTES)
         if token is None or not hmac.compare_digest(token, self._keys.token.encode()):
-            return Response("this token opens nothing here; it belongs to another run of pixelsne", 403)
+            return Response("this token is not valid here; it belongs to another server of pixelsne", 403)
         response = Response(status_code=204)
         port = self.port if self._public is None else self._public.port
         secure = request.headers["origin"].startswith("https:")
@@ -151,7 +152,7 @@ class Server:
         name = request.path_params["name"]
         if name not in self._files or name.endswith(".html"):
             return Response("no such file", 404)
-        return typed(name, self._files[name])
+        return file_response(name, self._files[name])
 
     async def _manifest(self, _request: Request) -> Response:
         exports = self._write_rows is not None
@@ -164,17 +165,17 @@ class Server:
         return Response(content, media_type="application/octet-stream")
 
     async def _select(self, request: Request) -> Response:
-        body = await body_of(request, 4 * self.page.n)
+        body = await read_body(request, 4 * self.page.n)
         rows = np.frombuffer(body, dtype="<u4") if body is not None and len(body) % 4 == 0 else None
         if rows is None or (len(rows) and int(rows.max()) >= self.page.n):
-            return Response("these are no rows of this map", 400)
+            return Response("the selection must be row numbers of this map", 400)
         self.selection = rows.astype(np.int64)
         return Response(status_code=204)
 
     async def _export(self, request: Request) -> Response:
         what, kind = request.path_params["what"], request.path_params["kind"]
         if self._write_rows is None or what not in {"map", "selection"} or kind not in {"csv", "parquet"}:
-            return Response("this map cannot be exported so", 404)
+            return Response("this map cannot be exported as that file", 404)
         rows = self.selection if what == "selection" else None
         try:
             content = await run_in_threadpool(self._write_rows, rows, kind)
@@ -193,74 +194,75 @@ class Server:
         command()
         return Response(status_code=204)
 
-    # The run, as it happens
+    # Websockets
 
     async def _live(self, connection: WebSocket) -> None:
-        if self._clients >= MOST_CLIENTS or self.live is None:
+        if self._clients >= MAX_CLIENTS or self.live is None:
             await connection.close()
             return
         self._clients += 1
         try:
             await connection.accept()
-            listening = asyncio.create_task(drain(connection))
+            disconnected = asyncio.create_task(wait_for_disconnect(connection))
             try:
-                await self._send_all(connection, self.live, listening)
+                await self._send_all(connection, self.live, disconnected)
             finally:
-                listening.cancel()
+                disconnected.cancel()
         except (WebSocketDisconnect, RuntimeError):
-            pass  # gone while something was sent
+            pass  # the page was closed while a message was sent
         finally:
             self._clients -= 1
 
-    async def _send_all(self, connection: WebSocket, live: LiveRun, listening: "asyncio.Task[None]") -> None:
-        """Sending waits for the browser; whatever happens meanwhile is left out, not kept."""
-        number, told, told_at = 0, "", 0.0
+    async def _send_all(self, connection: WebSocket, live: LiveRun, disconnected: "asyncio.Task[None]") -> None:
+        """Send frames and statuses until the page is closed. A slow page skips frames, since sending waits for it."""
+        number, sent, sent_at = 0, "", 0.0
         clock = asyncio.get_running_loop()
-        while not listening.done():
+        while not disconnected.done():
             frame = live.frame_after(number)
             if frame is not None:
                 number = frame.number
                 await connection.send_bytes(frame.content)
-            if clock.time() - told_at > SECONDS_BETWEEN_STATUSES:
-                words, told_at = json.dumps(live.status()), clock.time()
-                if words != told:
-                    await connection.send_text(words)
-                    told = words
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            if clock.time() - sent_at > SECONDS_BETWEEN_STATUSES:
+                status, sent_at = json.dumps(live.status()), clock.time()
+                if status != sent:
+                    await connection.send_text(status)
+                    sent = status
+            await asyncio.sleep(SECONDS_BETWEEN_POLLS)
 
 
-async def drain(connection: WebSocket) -> None:
-    """Ends when the page is gone; it has nothing to say here."""
+async def wait_for_disconnect(connection: WebSocket) -> None:
+    """Discard messages until the page is closed."""
     with contextlib.suppress(WebSocketDisconnect):
         while True:
             await connection.receive_text()
 
 
-async def body_of(request: Request, most: int) -> bytes | None:
-    """None if it is larger than that."""
+async def read_body(request: Request, max_bytes: int) -> bytes | None:
+    """Return the body of a request; None if it is larger than max_bytes."""
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > most:
+        if len(body) > max_bytes:
             return None
     return body
 
 
-def written_host(host: str) -> str:
-    """As browsers write it."""
-    if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - that is what is refused
-        raise ValueError(f"host {host!r} is no address that a browser could open; give one of this machine's own")
+def browser_host(host: str) -> str:
+    """Return a host as browsers write it in a URL."""
+    if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - these are refused
+        raise ValueError(f"host must be an address that a browser can open, got {host!r}; pass one of this machine")
     return f"[{host}]" if ":" in host else host.lower()
 
 
 def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that accepts connections from now on, before the server is ready."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
-        made.listen(WAITING_TO_CONNECT)  # who comes before the server is ready, waits
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
     except OSError as error:
-        made.close()
+        listener.close()
         raise OSError(error.errno, f"{error.strerror}; choose another with --port", f"{host}:{port}") from None
-    return made
+    return listener

@@ -1,233 +1,252 @@
-// What the page shows, and every change that can be made to it, whoever asks for one.
+// The state of the page and all operations that change it; controls call them.
 
-import { filterOf, writeAddress } from "./address.js";
 import { Camera } from "./camera.js";
 import { chosenColorCount, fitColorCount } from "./color_count.js";
-import { coloringOf } from "./colors.js";
+import { colorScaleOf } from "./color_scale.js";
 import { columnsOf } from "./data.js";
-import { element, input } from "./elements.js";
-import { boxOfMost, isOutgrown } from "./home.js";
-import { Hover } from "./hover.js";
+import { defaultBoundsOf, isOutdated } from "./default_bounds.js";
+import { element, input } from "./dom.js";
 import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
-import { paintScene } from "./painting.js";
 import { Grid } from "./picking.js";
-import { GLIDE, Picture } from "./picture.js";
-import { drawerOn } from "./points.js";
-import { boxAround, emptyScene, placeOnScreen } from "./scene.js";
+import { colorPoints } from "./point_colors.js";
+import { nextPoint } from "./point_navigation.js";
+import { RenderLoop, TRANSITION } from "./render_loop.js";
+import { createRenderer } from "./renderer.js";
+import { boundsOf, emptyScene, screenPosition } from "./scene.js";
 import { findRows } from "./search.js";
 import { SelectedRows } from "./selected_rows.js";
 import { Selection } from "./selection.js";
-import { nextPoint } from "./stepping.js";
+import { Tooltip } from "./tooltip.js";
+import { filterState, writeUrlState } from "./url_state.js";
 
-/** @typedef {"pointer" | "click" | "keys" | "table"} Means by what a row is pointed at */
+/** @typedef {"pointer" | "click" | "keys" | "table"} InputMeans how the user reached a row */
 
 export class App {
   /**
    * @param {import("./data.js").Source} source
    * @param {import("./data.js").Manifest} manifest
-   * @param {string | undefined} drawing "webgl" or "canvas"; undefined for what is faster here
+   * @param {string | undefined} rendererName "webgl" or "canvas"; undefined for the faster one
    */
-  constructor(source, manifest, drawing) {
+  constructor(source, manifest, rendererName) {
     const { n, resolution } = manifest;
     this.manifest = manifest;
-    this.drawing = drawing;
+    this.rendererName = rendererName;
     this.columns = columnsOf(source, manifest);
     this.scene = emptyScene(n, resolution, matchMedia("(prefers-color-scheme: dark)").matches);
-    this.camera = new Camera(resolution, () => this._cameraMoved());
-    this.picture = new Picture(this.scene, this.camera, drawerOn(element("points"), drawing), element("overlay"), {
-      labels: (glided) => (input("labels").checked ? this.labels.of(this.coloring, this.legend.shown.hidden, glided) : []),
-      thinned: () => this._count(),
-      drawn: () => this._remember(),
+    this.camera = new Camera(resolution, () => this._cameraChanged());
+    this.renderLoop = new RenderLoop(this.scene, this.camera, createRenderer(element("points"), rendererName), element("overlay"), {
+      labels: (progress) => (input("labels").checked ? this.labels.update(this.colorScale, this.legend.filter.hidden, progress) : []),
+      sampledChanged: () => this._showCounts(),
+      drawn: () => this._saveUrlState(),
     });
     this.grid = new Grid(this.scene);
     this.labels = new Labels(this.scene);
-    this.legend = new Legend(element("legend"), () => this._repaint());
-    this.hover = new Hover(element("hover"), element("spoken"), this.columns, this.scene, this.camera);
+    this.legend = new Legend(element("legend"), () => this._updateColors());
+    this.tooltip = new Tooltip(element("tooltip"), element("spoken"), this.columns, this.scene, this.camera);
     this.selection = new Selection(n, () => this._selectionChanged());
-    this.selectedRows = new SelectedRows(this.columns, (row) => this.point(row, "table"));
+    this.selectedRows = new SelectedRows(this.columns, (row) => this.highlight(row, "table"));
     /** @type {import("./data.js").Column | null} */
-    this.column = null;
-    this.coloring = coloringOf(null);
+    this.column = null; // that colors the points
+    this.colorScale = colorScaleOf(null);
     this.tool = /** @type {import("./selection.js").Tool} */ ("pan");
     /** @type {Uint8Array | null} */
-    this.matches = null; // 1 for each row that was searched for
+    this.matches = null; // 1 for each row that the search found; null without a search
     this._searches = 0;
-    this._shown = n; // points that are not hidden
-    this._usualSize = { size: this.scene.size, opacity: this.scene.opacity };
-    this.isStepping = false; // whether keys have led to the row that is pointed at
+    this._visible = n; // points that are not hidden
+    this._defaultStyle = { size: this.scene.size, opacity: this.scene.opacity };
+    /** @type {import("./url_state.js").UrlState} */
+    this._initialView = {};
+    this.isNavigating = false; // whether the highlighted row was reached with the keyboard
   }
 
-  // Where points are
+  // Positions and camera
 
   /**
-   * @param {Uint16Array} places (n, 2) steps
-   * @param {boolean} glides
+   * Show this part of the map instead of all of it as soon as there are positions.
+   * @param {import("./url_state.js").UrlState} state
    */
-  take(places, glides) {
-    if (places.length !== this.scene.to.length || places.length === 0) return;
-    const isFirst = !this.picture.hasPlaces;
-    this.picture.move(places, glides);
-    this.grid.buildAfter(2 * GLIDE);
-    const box = boxOfMost(this.scene);
-    if (isFirst || isOutgrown(this.camera.homeBox, box)) this.camera.setHome(box, !isFirst);
+  setInitialView(state) {
+    this._initialView = state;
+  }
+
+  /**
+   * @param {Uint16Array} positions (n, 2) steps
+   * @param {boolean} animate
+   */
+  setPositions(positions, animate) {
+    if (positions.length !== this.scene.positions.length || positions.length === 0) return;
+    const isFirst = !this.renderLoop.hasPositions;
+    this.renderLoop.setPositions(positions, animate);
+    this.grid.buildAfter(2 * TRANSITION);
+    const bounds = defaultBoundsOf(this.scene);
+    if (isFirst || isOutdated(this.camera.defaultBounds, bounds)) this.camera.setDefaultBounds(bounds, !isFirst);
+    const { x, y, zoom } = this._initialView;
+    if (isFirst && x !== undefined && y !== undefined && zoom !== undefined) {
+      this.camera.show([x, y], this.camera.defaultScale * zoom, false);
+    }
   }
 
   /**
    * @param {number} width CSS pixels
    * @param {number} height
-   * @param {import("./camera.js").Room} room
+   * @param {import("./camera.js").Area} visibleArea
    */
-  resize(width, height, room) {
-    if (width !== this.camera.width || height !== this.camera.height) this.picture.resize(width, height);
-    this.camera.resize(width, height, room);
+  resize(width, height, visibleArea) {
+    if (width !== this.camera.width || height !== this.camera.height) this.renderLoop.resize(width, height);
+    this.camera.resize(width, height, visibleArea);
   }
 
-  /** @param {(row: number) => boolean} isMeant */
-  zoomTo(isMeant) {
-    const box = boxAround(this.scene, isMeant);
-    if (box !== null) this.camera.showBox(box);
+  /**
+   * Show all points of some rows.
+   * @param {(row: number) => boolean} isIncluded
+   */
+  zoomTo(isIncluded) {
+    const bounds = boundsOf(this.scene, isIncluded);
+    if (bounds !== null) this.camera.fitBounds(bounds);
   }
 
-  _cameraMoved() {
+  _cameraChanged() {
     const { scale, isMoving } = this.camera;
     document.documentElement.dataset.camera = [Number(isMoving), scale, ...this.camera.toScreen(0, 0)].join(" "); // for tests
-    if (this.isStepping) this.hover.move();
-    else if (this.camera.isMoving) this.point(-1); // what was pointed at is elsewhere now
-    this.picture.draw();
+    if (this.isNavigating) this.tooltip.move();
+    else if (isMoving) this.highlight(-1); // another point may be under the pointer now
+    this.renderLoop.draw();
   }
 
-  /** Into the address, for a reload or a link: what differs from how the page opens. */
-  _remember() {
-    const { camera, scene, column, coloring, legend } = this;
+  /** Write everything that differs from the initial page into the URL, for a reload or a link. */
+  _saveUrlState() {
+    const { camera, scene, column, colorScale, legend } = this;
     const round = (/** @type {number} */ value) => Number(value.toPrecision(6));
-    const changed = (/** @type {"size" | "opacity"} */ name) => (scene[name] === this._usualSize[name] ? undefined : scene[name]);
-    writeAddress({
-      x: camera.isHome ? undefined : round(camera.center[0]),
-      y: camera.isHome ? undefined : round(camera.center[1]),
-      zoom: camera.isHome ? undefined : round(camera.zoom),
-      color: column?.about.name,
+    const changed = (/** @type {"size" | "opacity"} */ name) => (scene[name] === this._defaultStyle[name] ? undefined : scene[name]);
+    writeUrlState({
+      x: camera.isDefaultView ? undefined : round(camera.center[0]),
+      y: camera.isDefaultView ? undefined : round(camera.center[1]),
+      zoom: camera.isDefaultView ? undefined : round(camera.zoom),
+      color: column?.name ?? (this.manifest.color === null ? undefined : ""),
       colors: chosenColorCount(column),
-      ...filterOf(coloring, legend.shown),
-      view: this.picture.view === "density" ? "density" : undefined,
+      ...filterState(colorScale, legend.filter),
+      view: this.renderLoop.view === "density" ? "density" : undefined,
       labels: input("labels").checked ? undefined : false,
       size: changed("size"),
       opacity: changed("opacity"),
       dark: scene.dark,
-      search: input("search").value,
-      draw: this.drawing,
+      search: input("search").value || undefined,
+      draw: this.rendererName,
     });
   }
 
-  /** What the size was before anybody changed it. */
-  keepUsualSize() {
-    this._usualSize = { size: this.scene.size, opacity: this.scene.opacity };
+  /** Remember size and opacity as those of the initial page. */
+  saveDefaultStyle() {
+    this._defaultStyle = { size: this.scene.size, opacity: this.scene.opacity };
   }
 
   // Colors
 
-  /** @param {string} name "" for none */
+  /** @param {string} name of a column; "" for no column */
   async colorBy(name) {
-    const column = name === "" ? null : this.columns.find((one) => one.about.name === name && one.kind.scale !== null) ?? null;
+    const column = name === "" ? null : this.columns.find((one) => one.name === name && one.type.colorScale !== null) ?? null;
     await column?.load();
     this.column = column;
     /** @type {HTMLSelectElement} */ (element("color")).value = column === null ? "" : name;
-    this.recolor();
+    this.updateColorScale();
   }
 
-  recolor() {
-    this.coloring = coloringOf(this.column, fitColorCount(this.column));
-    this.legend.show(this.coloring);
-    this._repaint();
+  /** Apply the current column and number of colors. */
+  updateColorScale() {
+    this.colorScale = colorScaleOf(this.column, fitColorCount(this.column));
+    this.legend.show(this.colorScale);
+    this._updateColors();
   }
 
   /** @param {boolean} dark */
   setDark(dark) {
     this.scene.dark = dark;
     document.documentElement.classList.toggle("dark", dark);
-    this._repaint();
+    this._updateColors();
   }
 
-  /** Colors and what is hidden, once for all points. */
-  _repaint() {
-    const fronts = [];
-    if (this.matches !== null) fronts.push(this.matches);
-    if (this.selection.count > 0) fronts.push(this.selection.chosen);
-    this._shown = paintScene(this.scene, this.coloring, this.column, this.legend.shown, fronts);
-    this._count();
-    this.picture.draw();
+  /** Compute the color and visibility of all points. */
+  _updateColors() {
+    const masks = [];
+    if (this.matches !== null) masks.push(this.matches);
+    if (this.selection.count > 0) masks.push(this.selection.mask);
+    this._visible = colorPoints(this.scene, this.colorScale, this.legend.filter, masks);
+    this._showCounts();
+    this.renderLoop.draw();
   }
 
-  _count() {
+  _showCounts() {
     const { n } = this.scene;
-    const hidden = n - this._shown;
+    const hidden = n - this._visible;
     const parts = [`${n.toLocaleString("en")} rows`];
     if (hidden > 0) parts.push(`${hidden.toLocaleString("en")} hidden`);
     if (this.selection.count > 0) parts.push(`${this.selection.count.toLocaleString("en")} selected`);
-    if (this.picture.isThinned) parts.push("fewer drawn while it moves");
+    if (this.renderLoop.isSampled) parts.push("fewer drawn while it moves");
     element("counts").textContent = parts.join(" · ");
   }
 
-  // Rows that are meant
+  // Rows
 
   /**
-   * Rings a point, and tells its row unless the words are in the table or would cover what is being selected.
+   * Draw a ring around a point. Show its tooltip, too, unless the table already shows the row or the tooltip would cover
+   * what the user is selecting.
    * @param {number} row -1 for none
-   * @param {Means} means
+   * @param {InputMeans} means
    */
-  point(row, means = "pointer") {
-    const isTold = means === "click" || means === "keys" || (means === "pointer" && this.tool === "pan" && this.selection.count === 0);
-    const told = isTold ? row : -1;
-    if (row === this.picture.pointed && told === this.hover.row) return;
-    this.isStepping = row >= 0 && means === "keys";
-    this.picture.pointed = row;
-    this.hover.tell(told, this.column, means === "keys");
-    this.picture.draw(true);
+  highlight(row, means = "pointer") {
+    const hasTooltip = means === "click" || means === "keys" || (means === "pointer" && this.tool === "pan" && this.selection.count === 0);
+    const tooltipRow = hasTooltip ? row : -1;
+    if (row === this.renderLoop.highlighted && tooltipRow === this.tooltip.row) return;
+    this.isNavigating = row >= 0 && means === "keys";
+    this.renderLoop.highlighted = row;
+    this.tooltip.show(tooltipRow, this.column, means === "keys");
+    this.renderLoop.draw(true);
   }
 
   /**
-   * To the next point in a direction, which is brought into view.
+   * Highlight the next point in a direction, and center it if it is not visible.
    * @param {[number, number]} direction
    */
-  step(direction) {
-    const { scene, camera, picture } = this;
-    const row = picture.hasPlaces ? nextPoint(scene, camera, this.isStepping ? picture.pointed : -1, direction) : -1;
+  highlightNext(direction) {
+    const { scene, camera, renderLoop } = this;
+    const row = renderLoop.hasPositions ? nextPoint(scene, camera, this.isNavigating ? renderLoop.highlighted : -1, direction) : -1;
     if (row < 0) return;
-    this.point(row, "keys");
-    const [x, y] = placeOnScreen(scene, camera, row);
-    const { left, top, right, bottom } = camera.room;
+    this.highlight(row, "keys");
+    const [x, y] = screenPosition(scene, camera, row);
+    const { left, top, right, bottom } = camera.visibleArea;
     if (x < left || x > right || y < top || y > bottom) camera.show(camera.toMap(x, y), camera.scale);
   }
 
-  /** Adds the row that keys have led to, or takes it away. */
-  choosePointed() {
-    const row = this.picture.pointed;
-    if (this.isStepping) this.selection.take([row], this.selection.chosen[row] ? "subtract" : "add");
+  /** Select or unselect the row that was reached with the keyboard. */
+  toggleHighlighted() {
+    const row = this.renderLoop.highlighted;
+    if (this.isNavigating) this.selection.update([row], this.selection.mask[row] ? "subtract" : "add");
   }
 
-  /** @param {string} typed */
-  async search(typed) {
-    this.point(-1);
+  /** @param {string} query */
+  async search(query) {
+    this.highlight(-1);
     const number = ++this._searches;
-    if (typed.trim() === "") {
+    if (query.trim() === "") {
       this.matches = null;
       element("found").textContent = "";
-      this._repaint();
+      this._updateColors();
       return;
     }
-    const rows = await findRows(this.columns, this.scene.n, typed, () => number !== this._searches);
+    const rows = await findRows(this.columns, this.scene.n, query, () => number !== this._searches);
     if (rows === null) return;
     this.matches = new Uint8Array(this.scene.n);
     for (const row of rows) this.matches[row] = 1;
     element("found").textContent = `${rows.length.toLocaleString("en")} found`;
-    this._repaint();
+    this._updateColors();
   }
 
   _selectionChanged() {
-    if (!this.isStepping) this.point(-1);
+    if (!this.isNavigating) this.highlight(-1);
     const rows = this.selection.rows();
     this.selectedRows.show(rows);
-    this._repaint();
+    this._updateColors();
     if (this.manifest.server) this.selectedRows.send(rows);
   }
 

@@ -1,141 +1,152 @@
-// The part of the map that is on the screen, and the hands that move it.
+// The camera: which part of the map is on the screen.
 
-const MOST_ZOOM = 2000; // of the whole map: a pixel of the map would fill the screen
-const LEAST_ZOOM = 1 / 4;
-const MARGIN = 24; // CSS pixels around the whole map
+const MAX_ZOOM = 2000; // relative to the default view: a pixel of the map would fill the screen
+const MIN_ZOOM = 1 / 4;
+const MARGIN = 24; // CSS pixels around the bounds that are shown
 const FRICTION = 0.004; // of inertia, per millisecond
-const KEY_STEP = 80; // CSS pixels
-const SMALLEST_BOX = 1 / 200; // of the map's side: a single point is shown with what is around it
+const MIN_BOUNDS = 1 / 200; // of the map's side: a single point is shown with its surroundings
+const ANIMATION = 350; // milliseconds
+const SETTLED = 140; // milliseconds without a change after which the camera rests
 
 /**
- * @typedef {{left: number, top: number, right: number, bottom: number}} Room CSS pixels
- * @typedef {[number, number, number, number]} Box left, top, right, bottom in pixels of the map
+ * @typedef {{left: number, top: number, right: number, bottom: number}} Area CSS pixels
+ * @typedef {[number, number, number, number]} Bounds left, top, right, bottom in pixels of the map
  */
 
 export class Camera {
   /**
    * @param {[number, number]} resolution of the map, pixels
-   * @param {() => void} moved called after every change
+   * @param {() => void} changed called after every change
    */
-  constructor(resolution, moved) {
+  constructor(resolution, changed) {
     this.resolution = resolution;
-    this.moved = moved;
+    this.changed = changed;
     this.width = 1;
     this.height = 1;
-    /** @type {Room} the part of the screen that nothing covers */
-    this.room = { left: 0, top: 0, right: 1, bottom: 1 };
-    /** @type {Box} what "the whole map" means */
-    this.homeBox = [0, 0, ...resolution];
-    this.center = [resolution[0] / 2, resolution[1] / 2]; // in the middle of the room, pixels of the map
-    this.scale = 1; // CSS pixels for a pixel of the map
+    /** @type {Area} the part of the screen that no control covers */
+    this.visibleArea = { left: 0, top: 0, right: 1, bottom: 1 };
+    /** @type {Bounds} what the default view shows */
+    this.defaultBounds = [0, 0, ...resolution];
+    this.center = [resolution[0] / 2, resolution[1] / 2]; // of the visible area, pixels of the map
+    this.scale = 1; // CSS pixels per pixel of the map
     this.isMoving = false;
-    /** @type {number} */
+    this.isDefaultView = true;
     this._animation = 0;
-    this._settle = 0;
-    this.isHome = true;
+    this._settleTimer = 0;
   }
 
   /**
    * @param {number} width CSS pixels
    * @param {number} height
-   * @param {Room} room
+   * @param {Area} visibleArea
    */
-  resize(width, height, room) {
+  resize(width, height, visibleArea) {
     const isFirst = this.width === 1;
     const isSameScreen = width === this.width && height === this.height;
-    if (isSameScreen && Object.entries(this.room).every(([side, value]) => room[/** @type {keyof Room} */ (side)] === value)) return;
+    const isSameArea = Object.entries(this.visibleArea).every(([side, value]) => visibleArea[/** @type {keyof Area} */ (side)] === value);
+    if (isSameScreen && isSameArea) return;
     const before = this.middle;
-    [this.width, this.height, this.room] = [width, height, room];
+    [this.width, this.height, this.visibleArea] = [width, height, visibleArea];
     const shift = this.middle.map((value, axis) => (value - before[axis]) / this.scale);
-    if (isSameScreen) this.center = this.center.map((value, axis) => value + shift[axis]); // the map stays where it is
-    if (this.isHome) this.home(isSameScreen && !isFirst);
-    else this.moved();
+    if (isSameScreen) this.center = this.center.map((value, axis) => value + shift[axis]); // points keep their screen positions
+    if (this.isDefaultView) this.resetView(isSameScreen && !isFirst);
+    else this.changed();
   }
 
   /**
-   * What the whole map is from now on.
-   * @param {Box} box
-   * @param {boolean} glides
+   * @param {Bounds} bounds
+   * @param {boolean} animate
    */
-  setHome(box, glides) {
-    this.homeBox = box;
-    if (this.isHome) this.home(glides);
+  setDefaultBounds(bounds, animate) {
+    this.defaultBounds = bounds;
+    if (this.isDefaultView) this.resetView(animate);
   }
 
-  /** The middle of the room. */
+  /** The center of the visible area, CSS pixels. */
   get middle() {
-    const { left, top, right, bottom } = this.room;
+    const { left, top, right, bottom } = this.visibleArea;
     return [(left + right) / 2, (top + bottom) / 2];
   }
 
-  /** @param {Box} box */
+  /**
+   * The scale at which bounds fill the visible area.
+   * @param {Bounds} bounds
+   */
   _scaleFor([left, top, right, bottom]) {
-    const [across, down] = [this.room.right - this.room.left - 2 * MARGIN, this.room.bottom - this.room.top - 2 * MARGIN];
-    const [width, height] = [right - left, bottom - top].map((side, axis) => Math.max(side, this.resolution[axis] * SMALLEST_BOX));
+    const area = this.visibleArea;
+    const [across, down] = [area.right - area.left - 2 * MARGIN, area.bottom - area.top - 2 * MARGIN];
+    const [width, height] = [right - left, bottom - top].map((side, axis) => Math.max(side, this.resolution[axis] * MIN_BOUNDS));
     return Math.max(1e-3, Math.min(across / width, down / height));
   }
 
-  get homeScale() {
-    return this._scaleFor(this.homeBox);
+  get defaultScale() {
+    return this._scaleFor(this.defaultBounds);
   }
 
-  /** How much larger than when the whole map is shown. */
+  /** The scale relative to the default view. */
   get zoom() {
-    return this.scale / this.homeScale;
+    return this.scale / this.defaultScale;
   }
 
-  /** @param {boolean} glides */
-  home(glides = true) {
-    this.showBox(this.homeBox, glides);
-    this.isHome = true;
+  /** @param {boolean} animate */
+  resetView(animate = true) {
+    this.fitBounds(this.defaultBounds, animate);
+    this.isDefaultView = true;
   }
 
   /**
-   * Within the room; what lies far outside of the whole map is within reach.
+   * Clamp a scale. The minimum allows to see points far outside of the default bounds.
    * @param {number} scale
    */
-  _limited(scale) {
-    const least = LEAST_ZOOM * Math.min(this.homeScale, this._scaleFor([0, 0, ...this.resolution]));
-    return Math.min(Math.max(scale, least), this.homeScale * MOST_ZOOM);
+  _clamped(scale) {
+    const least = MIN_ZOOM * Math.min(this.defaultScale, this._scaleFor([0, 0, ...this.resolution]));
+    return Math.min(Math.max(scale, least), this.defaultScale * MAX_ZOOM);
   }
 
   /**
    * @param {number[]} center
    * @param {number} scale
-   * @param {boolean} glides
+   * @param {boolean} animate
    */
-  show(center, scale, glides = true) {
+  show(center, scale, animate = true) {
     cancelAnimationFrame(this._animation);
-    this.isHome = false;
-    const target = this._limited(scale);
+    this.isDefaultView = false;
+    const target = this._clamped(scale);
     const isThere = Math.abs(target / this.scale - 1) < 1e-6 && Math.hypot(center[0] - this.center[0], center[1] - this.center[1]) * target < 0.5;
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!glides || still || isThere) {
+    if (!animate || isThere || matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.center = [...center];
       this.scale = target;
-      this._changed();
+      this._notify();
       return;
     }
-    this._changed();
-    const from = { center: this.center, scale: this.scale, at: performance.now() };
+    this._notify();
+    this._animateTo(center, target);
+  }
+
+  /**
+   * @param {number[]} center
+   * @param {number} scale
+   */
+  _animateTo(center, scale) {
+    const from = { center: this.center, scale: this.scale, time: performance.now() };
     const step = (/** @type {number} */ now) => {
-      const share = Math.min(1, Math.max(0, (now - from.at) / 350));
-      const eased = 1 - (1 - share) ** 3;
-      this.scale = from.scale * (target / from.scale) ** eased;
+      const progress = Math.min(1, Math.max(0, (now - from.time) / ANIMATION));
+      const eased = 1 - (1 - progress) ** 3;
+      this.scale = from.scale * (scale / from.scale) ** eased;
       this.center = from.center.map((value, axis) => value + (center[axis] - value) * eased);
-      this._changed();
-      if (share < 1) this._animation = requestAnimationFrame(step);
+      this._notify();
+      if (progress < 1) this._animation = requestAnimationFrame(step);
     };
     this._animation = requestAnimationFrame(step);
   }
 
   /**
-   * All of a box of the map, in the middle of the room.
-   * @param {Box} box
-   * @param {boolean} glides
+   * Show bounds of the map in the visible area.
+   * @param {Bounds} bounds
+   * @param {boolean} animate
    */
-  showBox(box, glides = true) {
-    this.show([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2], this._scaleFor(box), glides);
+  fitBounds(bounds, animate = true) {
+    this.show([(bounds[0] + bounds[2]) / 2, (bounds[1] + bounds[3]) / 2], this._scaleFor(bounds), animate);
   }
 
   /**
@@ -144,25 +155,43 @@ export class Camera {
    */
   pan(across, down) {
     cancelAnimationFrame(this._animation);
-    this.isHome = false;
+    this.isDefaultView = false;
     this.center = [this.center[0] - across / this.scale, this.center[1] - down / this.scale];
-    this._changed();
+    this._notify();
   }
 
   /**
-   * What is under (x, y) stays there.
+   * Zoom with (x, y) as the fixed point.
    * @param {number} factor
    * @param {number} x CSS pixels
    * @param {number} y
    */
   zoomAt(factor, x, y) {
     cancelAnimationFrame(this._animation);
-    this.isHome = false;
+    this.isDefaultView = false;
     const before = this.toMap(x, y);
-    this.scale = this._limited(this.scale * factor);
+    this.scale = this._clamped(this.scale * factor);
     const after = this.toMap(x, y);
     this.center = this.center.map((value, axis) => value + before[axis] - after[axis]);
-    this._changed();
+    this._notify();
+  }
+
+  /**
+   * Pan with inertia.
+   * @param {number[]} velocity CSS pixels per millisecond
+   */
+  coast(velocity) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches || Math.hypot(...velocity) < 0.05) return;
+    let last = performance.now();
+    const step = (/** @type {number} */ now) => {
+      const passed = now - last;
+      last = now;
+      velocity = velocity.map((value) => value * Math.exp(-FRICTION * passed));
+      this.center = this.center.map((value, axis) => value - (velocity[axis] * passed) / this.scale);
+      this._notify();
+      if (Math.hypot(...velocity) > 0.02) this._animation = requestAnimationFrame(step);
+    };
+    this._animation = requestAnimationFrame(step);
   }
 
   /**
@@ -185,104 +214,13 @@ export class Camera {
     return [(x - this.center[0]) * this.scale + middleX, (y - this.center[1]) * this.scale + middleY];
   }
 
-  _changed() {
+  _notify() {
     this.isMoving = true;
-    clearTimeout(this._settle);
-    this._settle = window.setTimeout(() => {
+    clearTimeout(this._settleTimer);
+    this._settleTimer = window.setTimeout(() => {
       this.isMoving = false;
-      this.moved();
-    }, 140);
-    this.moved();
+      this.changed();
+    }, SETTLED);
+    this.changed();
   }
-
-  /**
-   * @param {number[]} velocity CSS pixels a millisecond
-   */
-  glide(velocity) {
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches || Math.hypot(...velocity) < 0.05) return;
-    let last = performance.now();
-    const step = (/** @type {number} */ now) => {
-      const passed = now - last;
-      last = now;
-      velocity = velocity.map((value) => value * Math.exp(-FRICTION * passed));
-      this.center = this.center.map((value, axis) => value - (velocity[axis] * passed) / this.scale);
-      this._changed();
-      if (Math.hypot(...velocity) > 0.02) this._animation = requestAnimationFrame(step);
-    };
-    this._animation = requestAnimationFrame(step);
-  }
-
-  /**
-   * @param {KeyboardEvent} event
-   * @returns {boolean} whether the key was one of these
-   */
-  key(event) {
-    const [x, y] = this.middle;
-    /** @type {Record<string, () => void>} */
-    const keys = {
-      ArrowLeft: () => this.pan(KEY_STEP, 0),
-      ArrowRight: () => this.pan(-KEY_STEP, 0),
-      ArrowUp: () => this.pan(0, KEY_STEP),
-      ArrowDown: () => this.pan(0, -KEY_STEP),
-      "+": () => this.zoomAt(1.4, x, y),
-      "=": () => this.zoomAt(1.4, x, y),
-      "-": () => this.zoomAt(1 / 1.4, x, y),
-      0: () => this.home(),
-    };
-    const action = keys[event.key];
-    action?.();
-    return action !== undefined;
-  }
-}
-
-/**
- * Mouse, pen and fingers. One pans, two pinch, a wheel zooms at the pointer.
- * @param {HTMLElement} surface
- * @param {Camera} camera
- * @param {(event: PointerEvent) => boolean} isTaken whether somebody else (a lasso) follows this pointer
- */
-export function holdCamera(surface, camera, isTaken) {
-  /** @type {Map<number, {x: number, y: number, at: number}>} */
-  const fingers = new Map();
-  let velocity = [0, 0];
-
-  surface.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
-    camera.zoomAt(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0018)), event.offsetX, event.offsetY);
-  }, { passive: false });
-
-  surface.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || isTaken(event)) return;
-    surface.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, at: event.timeStamp });
-    velocity = [0, 0];
-  });
-
-  surface.addEventListener("pointermove", (event) => {
-    const before = fingers.get(event.pointerId);
-    if (before === undefined) return;
-    const now = { x: event.offsetX, y: event.offsetY, at: event.timeStamp };
-    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
-    if (other === undefined) {
-      const passed = Math.max(1, now.at - before.at);
-      velocity = [(now.x - before.x) / passed, (now.y - before.y) / passed];
-      camera.pan(now.x - before.x, now.y - before.y);
-    } else {
-      const spread = (/** @type {{x: number, y: number}} */ one) => Math.max(1, Math.hypot(one.x - other.x, one.y - other.y));
-      camera.zoomAt(spread(now) / spread(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
-      camera.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
-    }
-    fingers.set(event.pointerId, now);
-  });
-
-  const release = (/** @type {PointerEvent} */ event) => {
-    const last = fingers.get(event.pointerId);
-    if (!fingers.delete(event.pointerId)) return;
-    const rested = last !== undefined && event.timeStamp - last.at > 60;
-    if (fingers.size === 0 && event.pointerType === "touch" && !rested) camera.glide(velocity);
-  };
-  surface.addEventListener("pointerup", release);
-  surface.addEventListener("pointercancel", release);
-  surface.addEventListener("dblclick", (event) => camera.zoomAt(2.5, event.offsetX, event.offsetY));
 }

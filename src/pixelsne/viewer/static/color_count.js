@@ -1,22 +1,23 @@
-// How many categories have colors of their own: the field below the legend.
+// The field below the legend: how many categories have colors of their own.
 
-import { element, input } from "./elements.js";
+import { element, input } from "./dom.js";
 
-const MOST_COLORS = 30;
-const USUAL_COLORS = 20;
+const MAX_COLORS = 30;
+const MIN_COLORS = 2;
+const DEFAULT_COLORS = 20;
 
 /**
- * The number that was chosen; undefined for the usual one.
+ * The number that the user chose; undefined for the default.
  * @param {import("./data.js").Column | null} column
  */
 export function chosenColorCount(column) {
-  const names = column?.about.names.length ?? 0;
+  const names = column?.metadata.names.length ?? 0;
   const count = Number(input("shown").value);
-  return element("shown-field").hidden || count === Math.min(USUAL_COLORS, names) ? undefined : count;
+  return element("shown-field").hidden || count === Math.min(DEFAULT_COLORS, names) ? undefined : count;
 }
 
 /**
- * Brings a chosen number back.
+ * Restore a number that the user chose.
  * @param {number} count
  * @param {string} name of the column
  */
@@ -26,17 +27,17 @@ export function setColorCount(count, name) {
 }
 
 /**
- * Fits the field to a column and reads it; another column begins with the usual number.
+ * Fit the field to a column and return its number; a new column starts with the default.
  * @param {import("./data.js").Column | null} column
  */
 export function fitColorCount(column) {
-  const names = column?.about.names.length ?? 0;
+  const names = column?.metadata.names.length ?? 0;
   const field = input("shown");
-  element("shown-field").hidden = column?.kind.scale !== "names" || names <= 2;
-  field.max = String(Math.min(MOST_COLORS, Math.max(2, names)));
-  if (field.value === "" || field.dataset.column !== column?.about.name) {
-    field.value = String(Math.min(USUAL_COLORS, names));
-    field.dataset.column = column?.about.name ?? "";
+  element("shown-field").hidden = names <= MIN_COLORS;
+  field.max = String(Math.min(MAX_COLORS, Math.max(MIN_COLORS, names)));
+  if (field.value === "" || field.dataset.column !== column?.name) {
+    field.value = String(Math.min(DEFAULT_COLORS, names));
+    field.dataset.column = column?.name ?? "";
   }
-  return Math.min(Number(field.max), Math.max(2, Math.round(Number(field.value)) || USUAL_COLORS));
+  return Math.min(Number(field.max), Math.max(MIN_COLORS, Math.round(Number(field.value)) || DEFAULT_COLORS));
 }

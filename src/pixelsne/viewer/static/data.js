@@ -1,47 +1,47 @@
-// Where the map comes from: a server, or the file itself. Both have the same parts.
+// The source of the map's data: a server, or the file itself. Both have the same parts.
 
-import { KINDS } from "./column_kinds.js";
+import { COLUMN_TYPES } from "./column_types.js";
 
 /**
- * @typedef {{name: string, kind: keyof typeof KINDS, names: string[], wide: boolean, reason: string}} ColumnAbout
- * @typedef {Omit<ColumnAbout, "kind"> & {kind: keyof typeof KINDS | "unavailable"}} AnyColumnAbout reason: why it is unavailable
- * @typedef {{title: string, resolution: [number, number], n: number, columns: AnyColumnAbout[], color: string | null,
+ * @typedef {{name: string, kind: string, names: string[], wide: boolean, reason: string}} ColumnMetadata
+ *   names: of categories; wide: numbers have 64 bits; reason: why the page cannot show the column
+ * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnMetadata[], color: string | null,
  *   live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
  */
 
 /** @type {Source} */
-const served = {
+const serverSource = {
   async manifest() {
-    const answer = await fetch("/data/manifest");
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
+    const response = await fetch("/data/manifest");
+    if (!response.ok) throw new Error(await response.text());
+    return response.json();
   },
   async part(name) {
-    const answer = await fetch(`/data/${name}`);
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.arrayBuffer();
+    const response = await fetch(`/data/${name}`);
+    if (!response.ok) throw new Error(await response.text());
+    return response.arrayBuffer();
   },
 };
 
 /**
- * The content of a script element that is no script: gzip in base64.
- * @param {string} id
+ * Decode the content of a script element: gzip in base64.
+ * @param {string} name
  * @returns {Promise<ArrayBuffer>}
  */
-async function embeddedPart(id) {
-  const element = document.getElementById(`part-${id}`);
-  if (element === null) throw new Error(`this file has no ${id}; it is damaged`);
-  const text = atob(element.textContent ?? "");
+async function embeddedPart(name) {
+  const node = document.getElementById(`part-${name}`);
+  if (node === null) throw new Error(`this file has no part ${name}; it is damaged`);
+  const text = atob(node.textContent ?? "");
   const bytes = new Uint8Array(text.length);
-  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
-  element.remove(); // once is enough, and memory is dear
+  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);
+  node.remove(); // frees memory; each part is read once
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(unpacked).arrayBuffer();
 }
 
 /** @type {Source} */
-const embedded = {
+const embeddedSource = {
   async manifest() {
     return JSON.parse(new TextDecoder().decode(await embeddedPart("manifest")));
   },
@@ -50,51 +50,68 @@ const embedded = {
 
 /** @returns {Source} */
 export function openSource() {
-  return document.getElementById("part-manifest") === null ? served : embedded;
+  return document.getElementById("part-manifest") === null ? serverSource : embeddedSource;
 }
 
 /**
- * The columns that can be shown.
+ * The type of a column; undefined if the page cannot show it.
+ * @param {ColumnMetadata} metadata
+ */
+function typeOf({ kind }) {
+  return Object.hasOwn(COLUMN_TYPES, kind) ? COLUMN_TYPES[/** @type {keyof typeof COLUMN_TYPES} */ (kind)] : undefined;
+}
+
+/**
+ * The columns that the page can show.
  * @param {Source} source
  * @param {Manifest} manifest
  */
 export function columnsOf(source, manifest) {
-  return manifest.columns.flatMap((about, index) => {
-    const { kind } = about;
-    return kind === "unavailable" ? [] : [new Column(source, { ...about, kind }, index, manifest.n)];
+  return manifest.columns.flatMap((metadata, index) => {
+    const type = typeOf(metadata);
+    return type === undefined ? [] : [new Column(metadata, type, manifest.n, () => source.part(`column${index}`))];
   });
 }
 
-/** One column, fetched when somebody first looks at it. */
+/**
+ * The columns that the page cannot show.
+ * @param {Manifest} manifest
+ */
+export function unavailableColumns(manifest) {
+  return manifest.columns.filter((metadata) => typeOf(metadata) === undefined);
+}
+
+/** A column whose content is fetched when it is first needed. */
 export class Column {
   /**
-   * @param {Source} source
-   * @param {ColumnAbout} about
-   * @param {number} place
+   * @param {ColumnMetadata} metadata
+   * @param {import("./column_types.js").ColumnType} type
    * @param {number} n
+   * @param {() => Promise<ArrayBuffer>} fetchContent
    */
-  constructor(source, about, place, n) {
-    this.about = about;
-    this.kind = KINDS[about.kind];
+  constructor(metadata, type, n, fetchContent) {
+    this.metadata = metadata;
+    this.name = metadata.name;
+    this.type = type;
     this.n = n;
     /** @type {Uint8Array | Uint16Array | Uint32Array} */
-    this.codes = new Uint8Array(0);
+    this.codes = new Uint8Array(0); // of categories
     /** @type {Float32Array | Float64Array} */
-    this.numbers = new Float32Array(0);
+    this.numbers = new Float32Array(0); // or milliseconds since 1970
     /** @type {Uint32Array} */
-    this.begins = new Uint32Array(0);
+    this.offsets = new Uint32Array(0); // of each row in `text`
     /** @type {Uint8Array} */
-    this.text = new Uint8Array(0);
+    this.text = new Uint8Array(0); // UTF-8
     this.isLoaded = false;
-    this._load = () => source.part(`column${place}`);
+    this._fetchContent = fetchContent;
     /** @type {Promise<void> | null} */
     this._loading = null;
   }
 
   /** @returns {Promise<void>} */
   load() {
-    this._loading ??= this._load().then((content) => {
-      this.kind.take(this, content);
+    this._loading ??= this._fetchContent().then((content) => {
+      this.type.decode(this, content);
       this.isLoaded = true;
     }).catch((error) => {
       this._loading = null; // the server may come back
@@ -104,10 +121,10 @@ export class Column {
   }
 
   /**
-   * What a row has in this column, in words.
+   * The value of a row as text.
    * @param {number} row
    */
-  words(row) {
-    return this.isLoaded ? this.kind.words(this, row) : "…";
+  format(row) {
+    return this.isLoaded ? this.type.format(this, row) : "…";
   }
 }

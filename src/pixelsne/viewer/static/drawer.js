@@ -1,16 +1,16 @@
-// The drawer's buttons: what can be done with chosen rows.
+// The buttons of the drawer with the selected rows.
 
-import { complain, element } from "./elements.js";
-import { saveCsv, saveFromServer, saveRowNumbers } from "./saving.js";
+import { element, showError } from "./dom.js";
+import { saveCsv, saveFromServer, saveRowNumbers } from "./downloads.js";
 
 /** @param {import("./app.js").App} app */
-export function holdDrawer(app) {
+export function bindDrawer(app) {
   const { columns, selection, selectedRows } = app;
   const saveParquet = () => selectedRows.sent.then(() => saveFromServer("selection.parquet"));
-  element("zoom-selected").addEventListener("click", () => app.zoomTo((row) => selection.chosen[row] === 1));
-  element("save-csv").addEventListener("click", () => saveCsv(columns, selection.rows()).catch(complain));
-  element("save-ids").addEventListener("click", () => saveRowNumbers(selection.rows()).catch(complain));
-  element("save-parquet").addEventListener("click", () => saveParquet().catch(complain));
+  element("zoom-selected").addEventListener("click", () => app.zoomTo((row) => selection.mask[row] === 1));
+  element("save-csv").addEventListener("click", () => saveCsv(columns, selection.rows()).catch(showError));
+  element("save-ids").addEventListener("click", () => saveRowNumbers(selection.rows()));
+  element("save-parquet").addEventListener("click", () => saveParquet().catch(showError));
   element("save-parquet").hidden = !app.manifest.exports;
   element("unselect").addEventListener("click", () => selection.clear());
 }

@@ -1,17 +1,17 @@
-// Hands in the token of the address, which only this page has seen, and gets a cookie for it.
+// The login page: posts the token in the URL's fragment, gets a cookie, and opens the map.
 
-const words = /** @type {HTMLElement} */ (document.getElementById("words"));
-const given = new URLSearchParams(location.hash.slice(1));
-const token = given.get("token");
-given.delete("token");
-history.replaceState(null, "", "/enter");
+const message = /** @type {HTMLElement} */ (document.getElementById("message"));
+const parameters = new URLSearchParams(location.hash.slice(1));
+const token = parameters.get("token");
+parameters.delete("token");
+history.replaceState(null, "", "/enter"); // keeps the token out of the history
 
 if (token === null) {
-  words.textContent = "Please open the address that pixelsne printed; it holds the key.";
+  message.textContent = "Please open the address that pixelsne printed; it holds the key.";
 } else {
-  const answer = await fetch("/enter", { method: "POST", body: token });
-  if (answer.ok) location.replace(given.size > 0 ? `/#${given}` : "/");
-  else words.textContent = await answer.text();
+  const response = await fetch("/enter", { method: "POST", body: token });
+  if (response.ok) location.replace(parameters.size > 0 ? `/#${parameters}` : "/");
+  else message.textContent = await response.text();
 }
 
 export {};

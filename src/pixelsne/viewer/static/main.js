@@ -1,73 +1,69 @@
-// The page: brings the parts together, and the view back that the address tells of.
+// The entry point: creates the app, binds the controls to it, and restores the state in the URL.
 
-import { readAddress } from "./address.js";
 import { App } from "./app.js";
-import { holdBar } from "./bar.js";
 import { setColorCount } from "./color_count.js";
 import { openSource } from "./data.js";
-import { holdDrawer } from "./drawer.js";
-import { complain, element, input } from "./elements.js";
-import { holdKeys } from "./keys.js";
-import { foldPanel, holdPanel } from "./panel.js";
-import { holdPointer } from "./pointer.js";
-import { bindRoom } from "./room.js";
-import { followRun } from "./run.js";
-import { fittingSize } from "./scene.js";
+import { element, input, showError } from "./dom.js";
+import { bindDrawer } from "./drawer.js";
+import { bindKeyboard } from "./keyboard.js";
+import { bindPanel, bindPanelToggle } from "./panel.js";
+import { bindPointer } from "./pointer.js";
+import { bindRun } from "./run_footer.js";
+import { defaultSize } from "./scene.js";
+import { bindToolbar } from "./toolbar.js";
+import { readUrlState } from "./url_state.js";
+import { bindVisibleArea } from "./visible_area.js";
 
 async function main() {
   const source = openSource();
   const manifest = await source.manifest();
-  const address = readAddress();
-  const app = new App(source, manifest, address.draw);
+  const state = readUrlState();
+  const app = new App(source, manifest, state.draw);
   document.title = `${manifest.title} · pixelsne`;
   element("title").textContent = element("title").title = manifest.title;
-  hold(app);
-  app.setDark(address.dark ?? manifest.dark ?? app.scene.dark);
-  if (!manifest.live) app.take(new Uint16Array(await source.part("positions")), false);
-  const color = address.color ?? manifest.color ?? "";
-  if (address.colors !== undefined) setColorCount(address.colors, color);
+  bindControls(app);
+  app.setDark(state.dark ?? manifest.dark ?? app.scene.dark);
+  app.setInitialView(state);
+  if (!manifest.live) app.setPositions(new Uint16Array(await source.part("positions")), false);
+  const color = state.color ?? manifest.color ?? "";
+  if (state.colors !== undefined) setColorCount(state.colors, color);
   await app.colorBy(color);
-  await bringBack(app, address);
-  if (manifest.live) followRun(app);
-  document.documentElement.dataset.ready = app.picture.drawer.name;
+  await restoreControls(app, state);
+  if (manifest.live) bindRun(app);
+  document.documentElement.dataset.ready = app.renderLoop.renderer.name;
 }
 
-/**
- * From here on the page does what it is asked.
- * @param {App} app
- */
-function hold(app) {
+/** @param {App} app */
+function bindControls(app) {
   const surface = element("map");
-  app.scene.size = fittingSize(app.scene.n, surface.clientWidth * surface.clientHeight);
-  app.keepUsualSize();
-  holdPanel(app);
-  holdKeys(app, foldPanel());
-  holdPointer(app);
-  holdBar(app);
-  holdDrawer(app);
-  bindRoom(app);
+  app.scene.size = defaultSize(app.scene.n, surface.clientWidth * surface.clientHeight);
+  app.saveDefaultStyle();
+  bindPanel(app);
+  bindKeyboard(app, bindPanelToggle());
+  bindPointer(app);
+  bindToolbar(app);
+  bindDrawer(app);
+  bindVisibleArea(app);
 }
 
 /**
+ * Set the controls to the state in the URL.
  * @param {App} app
- * @param {import("./address.js").View} address
+ * @param {import("./url_state.js").UrlState} state
  */
-async function bringBack(app, address) {
-  if (address.view === "density") /** @type {HTMLInputElement} */ (document.querySelector("input[value=density]")).click();
-  if (address.labels === false) input("labels").click();
+async function restoreControls(app, state) {
+  if (state.view === "density") /** @type {HTMLInputElement} */ (document.querySelector("input[value=density]")).click();
+  if (state.labels === false) input("labels").click();
   for (const name of /** @type {const} */ (["size", "opacity"])) {
-    const value = address[name];
+    const value = state[name];
     if (value !== undefined) setRange(name, value);
   }
-  const { only = [], hide = [], from = -Infinity, to = Infinity } = address;
-  const isRange = Number.isFinite(from) || Number.isFinite(to);
-  if (only.length + hide.length > 0 || isRange) app.legend.filter(only.length > 0 ? only : hide, only.length > 0, isRange ? [from, to] : null);
-  if (address.zoom !== undefined && address.x !== undefined && address.y !== undefined) {
-    app.camera.show([address.x, address.y], app.camera.homeScale * address.zoom, false);
-  }
-  if (address.search !== undefined) {
-    input("search").value = address.search;
-    await app.search(address.search);
+  const { only = [], hide = [], from = -Infinity, to = Infinity } = state;
+  const hasRange = Number.isFinite(from) || Number.isFinite(to);
+  if (only.length + hide.length > 0 || hasRange) app.legend.restore(only.length > 0 ? only : hide, only.length > 0, hasRange ? [from, to] : null);
+  if (state.search !== undefined) {
+    input("search").value = state.search;
+    await app.search(state.search);
   }
 }
 
@@ -80,4 +76,4 @@ function setRange(name, value) {
   input(name).dispatchEvent(new Event("input"));
 }
 
-main().catch(complain);
+main().catch(showError);

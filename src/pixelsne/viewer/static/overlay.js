@@ -1,45 +1,45 @@
-// What lies over the points: density, names of categories, a ring around the row that is pointed at, the lasso.
+// The canvas above the points: density, labels, a ring around the highlighted point, the lasso.
 
 import { drawDensity } from "./density.js";
 import { drawLabels } from "./labels.js";
-import { placeOnScreen } from "./scene.js";
+import { screenPosition } from "./scene.js";
 
-const RING = 7; // CSS pixels from its middle
+const RING_RADIUS = 7; // CSS pixels
 
 /**
  * @typedef {{
  *   density: import("./density.js").Density | null,
  *   labels: import("./labels.js").Label[],
- *   pointed: number,           // a row, -1 for none
+ *   highlighted: number,       // row, -1 for none
  *   lasso: [number, number][], // CSS pixels
- * }} Over
+ * }} OverlayContent
  */
 
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {import("./scene.js").Scene} scene
  * @param {import("./camera.js").Camera} camera
- * @param {Over | null} over null for nothing
+ * @param {OverlayContent | null} content null to clear the canvas
  */
-export function drawOverlay(context, scene, camera, over) {
+export function drawOverlay(context, scene, camera, content) {
   const ratio = context.canvas.width / camera.width;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, camera.width, camera.height);
-  if (over === null) return;
-  if (over.density !== null) drawDensity(context, over.density);
-  drawLabels(context, over.labels, scene, camera);
-  if (over.pointed >= 0) drawRing(context, placeOnScreen(scene, camera, over.pointed), scene.dark);
-  if (over.lasso.length > 1) drawLasso(context, over.lasso, scene.dark);
+  if (content === null) return;
+  if (content.density !== null) drawDensity(context, content.density);
+  drawLabels(context, content.labels, scene, camera);
+  if (content.highlighted >= 0) drawRing(context, screenPosition(scene, camera, content.highlighted), scene.dark);
+  if (content.lasso.length > 1) drawLasso(context, content.lasso, scene.dark);
 }
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {[number, number]} place CSS pixels
+ * @param {[number, number]} center CSS pixels
  * @param {boolean} dark
  */
 function drawRing(context, [x, y], dark) {
   context.beginPath();
-  context.arc(x, y, RING, 0, 2 * Math.PI);
+  context.arc(x, y, RING_RADIUS, 0, 2 * Math.PI);
   context.lineWidth = 2;
   context.strokeStyle = dark ? "#ffffff" : "#000000";
   context.stroke();
@@ -47,12 +47,12 @@ function drawRing(context, [x, y], dark) {
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {[number, number][]} line
+ * @param {[number, number][]} corners
  * @param {boolean} dark
  */
-function drawLasso(context, line, dark) {
+function drawLasso(context, corners, dark) {
   context.beginPath();
-  for (const [x, y] of line) context.lineTo(x, y);
+  for (const [x, y] of corners) context.lineTo(x, y);
   context.closePath();
   context.fillStyle = dark ? "rgba(144, 188, 255, 0.16)" : "rgba(43, 87, 208, 0.12)";
   context.fill();

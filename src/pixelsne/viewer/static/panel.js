@@ -1,84 +1,90 @@
-// The panel at the side: by which column points are colored, and how they are drawn.
+// The panel at the side: the column that colors the points, and how they are drawn.
 
-import { complain, element, input } from "./elements.js";
-import { savePicture } from "./saving.js";
+import { unavailableColumns } from "./data.js";
+import { element, input, showError } from "./dom.js";
+import { saveImage } from "./downloads.js";
 
 /** @param {import("./app.js").App} app */
-export function holdPanel(app) {
-  holdColors(app);
-  holdDrawing(app);
-  tellUnavailable(app.manifest);
-  element("picture").addEventListener("click", () => savePicture(app).catch(complain));
+export function bindPanel(app) {
+  bindColors(app);
+  bindStyle(app);
+  showUnavailable(app.manifest);
+  element("picture").addEventListener("click", () => saveImage(app).catch(showError));
   element("keys").addEventListener("click", () => /** @type {HTMLDialogElement} */ (element("help")).showModal());
 }
 
 /** @param {import("./app.js").App} app */
-function holdColors(app) {
+function bindColors(app) {
   const select = /** @type {HTMLSelectElement} */ (element("color"));
   select.append(new Option("nothing", ""));
-  for (const { about, kind } of app.columns) if (kind.scale !== null) select.append(new Option(about.name, about.name));
-  select.addEventListener("change", () => app.colorBy(select.value).catch(complain));
-  input("shown").addEventListener("change", () => app.recolor());
+  for (const { name, type } of app.columns) if (type.colorScale !== null) select.append(new Option(name, name));
+  select.addEventListener("change", () => app.colorBy(select.value).catch(showError));
+  input("shown").addEventListener("change", () => app.updateColorScale());
 }
 
 /**
- * Names the columns that cannot be shown, and why.
+ * List the columns that cannot be shown, with the reasons.
  * @param {import("./data.js").Manifest} manifest
  */
-function tellUnavailable({ columns }) {
-  const names = columns.filter(({ kind }) => kind === "unavailable").map(({ name, reason }) => `${name} (${reason})`);
+function showUnavailable(manifest) {
+  const names = unavailableColumns(manifest).map(({ name, reason }) => `${name} (${reason})`);
   element("unavailable").hidden = names.length === 0;
   element("unavailable").textContent = `Not shown: ${names.join(", ")}`;
 }
 
 /** @param {import("./app.js").App} app */
-function holdDrawing({ picture, scene }) {
+function bindStyle({ renderLoop, scene }) {
   for (const radio of document.querySelectorAll("input[name=view]")) {
     radio.addEventListener("change", () => {
-      picture.view = /** @type {HTMLInputElement} */ (radio).value;
-      picture.draw();
+      renderLoop.view = /** @type {HTMLInputElement} */ (radio).value;
+      renderLoop.draw();
     });
   }
-  input("labels").addEventListener("change", () => picture.draw(true));
+  input("labels").addEventListener("change", () => renderLoop.draw(true));
   for (const name of /** @type {const} */ (["size", "opacity"])) {
     input(name).value = String(scene[name]);
     input(name).addEventListener("input", () => {
       scene[name] = Number(input(name).value);
-      picture.draw();
+      renderLoop.draw();
     });
   }
 }
 
-/** Open or not as it was left; at first where there is room for it. */
-export function foldPanel() {
+/**
+ * Open or close the panel as the user left it; by default it is open on wide screens.
+ * @returns {() => void} toggles the panel
+ */
+export function bindPanelToggle() {
   const panel = element("panel");
-  const set = (/** @type {boolean} */ isOpen) => {
-    if (!isOpen && panel.contains(document.activeElement)) element("map").focus(); // what is hidden gets no keys
+  const setOpen = (/** @type {boolean} */ isOpen) => {
+    if (!isOpen && panel.contains(document.activeElement)) element("map").focus(); // hidden elements get no keys
     panel.hidden = !isOpen;
     element("fold").setAttribute("aria-expanded", String(isOpen));
-    remember("panel", String(isOpen));
   };
-  set(recall("panel") === null ? innerWidth > 640 : recall("panel") === "true");
-  const toggle = () => set(panel.hidden === true);
+  const stored = readStored("panel");
+  setOpen(stored === null ? innerWidth > 640 : stored === "true");
+  const toggle = () => {
+    setOpen(panel.hidden === true);
+    store("panel", String(!panel.hidden));
+  };
   element("fold").addEventListener("click", toggle);
-  return { toggle };
+  return toggle;
 }
 
 /**
- * Files opened from disk may have no storage.
  * @param {string} name
  * @param {string} value
  */
-function remember(name, value) {
+function store(name, value) {
   try {
     localStorage.setItem(`pixelsne-${name}`, value);
   } catch {
-    // then it is forgotten
+    // files opened from disk may have no storage
   }
 }
 
 /** @param {string} name */
-function recall(name) {
+function readStored(name) {
   try {
     return localStorage.getItem(`pixelsne-${name}`);
   } catch {

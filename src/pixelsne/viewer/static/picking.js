@@ -1,43 +1,45 @@
-// Which point is under the pointer: a grid over the map, sorted by counting.
+// Picking: which point is under the pointer. Points are sorted into the cells of a grid.
 
-import { SHOWN, STEPS } from "./scene.js";
+import { screenPosition, STEPS, VISIBLE } from "./scene.js";
+
+const CELL_BITS = 7; // a cell has 128 steps, so that a side has 512 cells
+const SIDE = STEPS >> CELL_BITS;
 
 export class Grid {
   /** @param {import("./scene.js").Scene} scene */
   constructor(scene) {
     this.scene = scene;
-    this.version = -1;
-    this.shift = 7; // 512 cells a side
-    this.side = STEPS >> this.shift;
-    this.begins = new Uint32Array(this.side * this.side + 1);
+    this.version = -1; // of the positions
+    this.offsets = new Uint32Array(SIDE * SIDE + 1); // of each cell in `rows`
     this.rows = new Uint32Array(scene.n);
-    this._waiting = 0;
+    this._timer = 0;
   }
 
   /**
-   * Builds when points have rested for a while: before somebody points, but not for every frame of a run.
+   * Build the grid when positions have not changed for a while: before it is needed, but not for every frame of a run.
    * @param {number} milliseconds
    */
   buildAfter(milliseconds) {
-    clearTimeout(this._waiting);
-    this._waiting = window.setTimeout(() => this.build(), milliseconds);
+    clearTimeout(this._timer);
+    this._timer = window.setTimeout(() => this.build(), milliseconds);
   }
 
-  /** Brings the grid up to date with where points are. */
+  /** Build the grid if positions have changed, by a counting sort. */
   build() {
-    const { scene, begins, rows, shift, side } = this;
-    if (this.version === scene.placesVersion) return;
-    const cell = (/** @type {number} */ row) => (scene.to[2 * row + 1] >> shift) * side + (scene.to[2 * row] >> shift);
-    begins.fill(0);
-    for (let row = 0; row < scene.n; row++) begins[cell(row) + 1]++;
-    for (let place = 1; place < begins.length; place++) begins[place] += begins[place - 1];
-    const next = begins.slice(0, -1);
-    for (let row = 0; row < scene.n; row++) rows[next[cell(row)]++] = row;
-    this.version = scene.placesVersion;
+    const { scene, offsets, rows } = this;
+    const { positions } = scene;
+    if (this.version === scene.positionsVersion) return;
+    const cellOf = (/** @type {number} */ row) => (positions[2 * row + 1] >> CELL_BITS) * SIDE + (positions[2 * row] >> CELL_BITS);
+    offsets.fill(0);
+    for (let row = 0; row < scene.n; row++) offsets[cellOf(row) + 1]++;
+    for (let cell = 1; cell < offsets.length; cell++) offsets[cell] += offsets[cell - 1];
+    const next = offsets.slice(0, -1);
+    for (let row = 0; row < scene.n; row++) rows[next[cellOf(row)]++] = row;
+    this.version = scene.positionsVersion;
   }
 
   /**
-   * Calls back with every row that may lie in a box of steps.
+   * Call a function with every row in the cells that a rectangle of steps touches.
    * @param {number} left
    * @param {number} top
    * @param {number} right
@@ -46,16 +48,16 @@ export class Grid {
    */
   visit(left, top, right, bottom, visit) {
     this.build();
-    const inside = (/** @type {number} */ value) => Math.min(this.side - 1, Math.max(0, Math.floor(value) >> this.shift));
-    for (let line = inside(top); line <= inside(bottom); line++) {
-      const first = this.begins[line * this.side + inside(left)];
-      const end = this.begins[line * this.side + inside(right) + 1];
-      for (let place = first; place < end; place++) visit(this.rows[place]);
+    const cellAt = (/** @type {number} */ value) => Math.min(SIDE - 1, Math.max(0, Math.floor(value) >> CELL_BITS));
+    for (let line = cellAt(top); line <= cellAt(bottom); line++) {
+      const first = this.offsets[line * SIDE + cellAt(left)];
+      const end = this.offsets[line * SIDE + cellAt(right) + 1];
+      for (let index = first; index < end; index++) visit(this.rows[index]);
     }
   }
 
   /**
-   * The nearest point to a place on the screen, -1 if none is within reach. Those that are hidden or put back have no say.
+   * The row of the nearest visible point, -1 if there is none within reach. Hidden and dimmed points are ignored.
    * @param {import("./camera.js").Camera} camera
    * @param {number} x CSS pixels
    * @param {number} y
@@ -70,8 +72,8 @@ export class Grid {
     let best = -1;
     let smallest = reach * reach;
     this.visit(left, top, right, bottom, (row) => {
-      if (scene.colors[4 * row + 3] !== SHOWN) return;
-      const [screenX, screenY] = camera.toScreen((scene.to[2 * row] * across) / STEPS, (scene.to[2 * row + 1] * down) / STEPS);
+      if (scene.colors[4 * row + 3] !== VISIBLE) return;
+      const [screenX, screenY] = screenPosition(scene, camera, row);
       const distance = (screenX - x) ** 2 + (screenY - y) ** 2;
       if (distance <= smallest) [smallest, best] = [distance, row];
     });

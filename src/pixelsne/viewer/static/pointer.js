@@ -1,28 +1,34 @@
-// What a pointer does on the map: it moves it, points at rows, or chooses them.
+// The pointer on the map: it moves the camera, highlights points, or selects rows.
 
-import { holdCamera } from "./camera.js";
-import { element } from "./elements.js";
-import { holdLasso, rowsWithin } from "./selection.js";
+import { bindCamera } from "./camera_controls.js";
+import { element } from "./dom.js";
+import { bindLasso, rowsWithin } from "./selection.js";
 
-const REACH = 12; // CSS pixels from the pointer to a point it means
+const REACH = 12; // CSS pixels from the pointer to a point
+const CLICK_TOLERANCE = 5; // CSS pixels; a pointer that moves farther drags
 
 /** @param {import("./app.js").App} app */
-export function holdPointer(app) {
-  const { camera, grid, picture, selection } = app;
+export function bindPointer(app) {
+  const { camera, grid, renderLoop, selection } = app;
   const surface = element("map");
-  const isTaken = holdLasso(surface, () => app.tool, (line) => {
-    picture.lasso = line;
-    picture.draw(true);
-  }, (line, how) => selection.take(rowsWithin(grid, camera, line, app.matches), how));
-  holdCamera(surface, camera, isTaken);
+  const isTaken = bindLasso(surface, () => app.tool, (corners) => {
+    renderLoop.lasso = corners;
+    renderLoop.draw(true);
+  }, (corners, mode) => selection.update(rowsWithin(grid, camera, corners, app.matches), mode));
+  bindCamera(surface, camera, isTaken);
   const nearest = (/** @type {MouseEvent} */ event, /** @type {number} */ reach) =>
-    picture.hasPlaces ? grid.nearest(camera, event.offsetX, event.offsetY, reach) : -1;
-  surface.addEventListener("pointerdown", () => app.point(-1));
-  surface.addEventListener("pointermove", (event) => {
-    if (event.buttons === 0) app.point(nearest(event, REACH), "pointer");
+    renderLoop.hasPositions ? grid.nearest(camera, event.offsetX, event.offsetY, reach) : -1;
+  let pressed = [0, 0];
+  surface.addEventListener("pointerdown", (event) => {
+    pressed = [event.offsetX, event.offsetY];
+    app.highlight(-1);
   });
-  surface.addEventListener("pointerleave", () => app.point(-1));
+  surface.addEventListener("pointermove", (event) => {
+    if (event.buttons === 0) app.highlight(nearest(event, REACH), "pointer");
+  });
+  surface.addEventListener("pointerleave", () => app.highlight(-1));
   surface.addEventListener("click", (event) => {
-    if (app.tool === "pan") app.point(nearest(event, 2 * REACH), "click");
+    const isDrag = Math.hypot(event.offsetX - pressed[0], event.offsetY - pressed[1]) > CLICK_TOLERANCE;
+    if (app.tool === "pan" && !isDrag) app.highlight(nearest(event, 2 * REACH), "click");
   });
 }

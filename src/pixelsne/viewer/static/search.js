@@ -1,40 +1,40 @@
-// Rows that contain all words that were typed, in any order and in any column.
+// The search: rows that contain all words of a query, in any order and in any column.
 
-const ROWS_AT_ONCE = 20_000;
-const ROWS_OF_BLOCK = 256;
-const MOST_WORDS = 31; // one bit each
+const ROWS_PER_SLICE = 20_000; // after which the page may react to input
+const ROWS_PER_BLOCK = 256; // that are decoded at once
+const MAX_WORDS = 31; // one bit each
 
 /**
- * Sets, for each row, the bits of the words that it contains; false if that was given up. isLast: no other column follows,
- * so that rows that cannot have all words may be skipped.
- * @typedef {(column: import("./data.js").Column, words: string[], found: Uint32Array, isStale: () => boolean,
- *   isLast: boolean) => Promise<boolean>} Mark
+ * Set, for each row, the bits of the words that it contains. Return false if the search was canceled. isLast: no other column
+ * follows, so that rows that cannot have all words may be skipped.
+ * @typedef {(column: import("./data.js").Column, words: string[], found: Uint32Array, isCanceled: () => boolean,
+ *   isLast: boolean) => Promise<boolean>} SearchColumn
  */
 
 /**
- * Without accents and capitals: what is compared.
- * @param {string} words
+ * Text as it is compared: without accents and capitals, and with one form of the Greek sigma.
+ * @param {string} text
  */
-export function fold(words) {
-  const plain = /[\u0080-\uffff]/.test(words) ? words.normalize("NFD").replace(/[\u0300-\u036f]/g, "") : words;
-  return plain.toLowerCase();
+export function fold(text) {
+  const isAscii = !/[\u0080-\uffff]/.test(text);
+  const folded = (isAscii ? text : text.normalize("NFD").replace(/[\u0300-\u036f]/g, "")).toLowerCase();
+  return isAscii ? folded : folded.replaceAll("ς", "σ");
 }
 
 /**
  * @param {import("./data.js").Column[]} columns
  * @param {number} n
- * @param {string} typed
- * @param {() => boolean} isStale whether something else was typed meanwhile
- * @returns {Promise<number[] | null>} ascending; null if stale
+ * @param {string} query
+ * @param {() => boolean} isCanceled
+ * @returns {Promise<number[] | null>} ascending; null if canceled
  */
-export async function findRows(columns, n, typed, isStale) {
-  const words = fold(typed).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
+export async function findRows(columns, n, query, isCanceled) {
+  const words = fold(query).split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
   await Promise.all(columns.map((column) => column.load()));
   const found = new Uint32Array(n);
-  const isText = (/** @type {import("./data.js").Column} */ column) => Number(column.about.kind === "text");
-  const ordered = [...columns].sort((first, second) => isText(first) - isText(second)); // what takes longest comes last
+  const ordered = [...columns].sort((first, second) => Number(first.type.isSlowToSearch) - Number(second.type.isSlowToSearch));
   for (const column of ordered) {
-    if (isStale() || !(await column.kind.mark(column, words, found, isStale, column === ordered.at(-1)))) return null;
+    if (isCanceled() || !(await column.type.search(column, words, found, isCanceled, column === ordered.at(-1)))) return null;
   }
   const all = 2 ** words.length - 1;
   const rows = [];
@@ -47,56 +47,55 @@ export async function findRows(columns, n, typed, isStale) {
  * @param {string} folded
  * @param {string[]} words
  */
-function bitsOf(folded, words) {
+function wordBits(folded, words) {
   let bits = 0;
   for (let index = 0; index < words.length; index++) if (folded.includes(words[index])) bits |= 1 << index;
   return bits;
 }
 
-/** @type {Mark} */
-export async function markCategories(column, words, found) {
-  const bits = Uint32Array.from([...column.about.names.map((name) => bitsOf(fold(name), words)), 0]);
+/** @type {SearchColumn} */
+export async function searchCategories(column, words, found) {
+  const bits = Uint32Array.from([...column.metadata.names.map((name) => wordBits(fold(name), words)), 0]);
   for (let row = 0; row < found.length; row++) found[row] |= bits[column.codes[row]];
   return true;
 }
 
 /**
- * A number is found by its value, as it is shown or with all its digits.
- * @type {Mark}
+ * Find a number by its value, as the page shows it or with all its digits.
+ * @type {SearchColumn}
  */
-export async function markNumbers(column, words, found) {
+export async function searchNumbers(column, words, found) {
   words.forEach((word, index) => {
-    const wanted = asNumber(word);
+    const wanted = parseNumber(word);
     if (Number.isNaN(wanted)) return;
+    const stored = column.metadata.wide ? wanted : Math.fround(wanted);
     const [low, high] = [wanted - 1e-6 * Math.abs(wanted), wanted + 1e-6 * Math.abs(wanted)];
     for (let row = 0; row < found.length; row++) {
       const value = column.numbers[row];
       if (value < low || value > high || Number.isNaN(value)) continue;
-      if (value === wanted || (!Number.isInteger(value) && Number(value.toPrecision(7)) === wanted)) found[row] |= 1 << index;
+      const isRounded = !Number.isInteger(value) && (value === stored || Number(value.toPrecision(7)) === wanted);
+      if (value === wanted || isRounded) found[row] |= 1 << index;
     }
   });
   return true;
 }
 
 /**
- * With or without commas between thousands; NaN if it is no number.
+ * A number with or without commas between thousands; NaN for other words.
  * @param {string} word
  */
-function asNumber(word) {
+function parseNumber(word) {
   return Number(/^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/.test(word) ? word.replaceAll(",", "") : word);
 }
 
 /**
- * A date is found by its year, its month or its day.
- * @type {Mark}
+ * Find a date by its year, month or day.
+ * @type {SearchColumn}
  */
-export async function markDates(column, words, found) {
+export async function searchDates(column, words, found) {
   words.forEach((word, index) => {
-    const parts = /^(\d{4})(?:-(\d\d))?(?:-(\d\d))?$/.exec(word);
-    if (parts === null) return;
-    const [year, month, day] = parts.slice(1).map((part) => (part === undefined ? undefined : Number(part)));
-    const first = utc(year ?? 0, (month ?? 1) - 1, day ?? 1);
-    const end = day !== undefined ? utc(year ?? 0, (month ?? 1) - 1, day + 1) : utc((year ?? 0) + (month === undefined ? 1 : 0), month ?? 0, 1);
+    const [first, end] = parseDate(word);
+    if (Number.isNaN(first)) return;
     for (let row = 0; row < found.length; row++) {
       if (column.numbers[row] >= first && column.numbers[row] < end) found[row] |= 1 << index;
     }
@@ -105,34 +104,50 @@ export async function markDates(column, words, found) {
 }
 
 /**
- * Date.UTC without its own idea of years below 100.
+ * The range of times that a year, a month or a day covers; NaN for other words and dates that do not exist.
+ * @param {string} word
+ * @returns {[number, number]} milliseconds since 1970; the end is excluded
+ */
+function parseDate(word) {
+  const parts = /^(\d{4})(?:-(\d\d))?(?:-(\d\d))?$/.exec(word);
+  if (parts === null) return [NaN, NaN];
+  const [year, month, day] = [Number(parts[1]), Number(parts[2] ?? 1) - 1, Number(parts[3] ?? 1)];
+  const first = utcTime(year, month, day);
+  const exists = new Date(first).getUTCMonth() === month && new Date(first).getUTCDate() === day;
+  if (!exists) return [NaN, NaN];
+  if (parts[3] !== undefined) return [first, utcTime(year, month, day + 1)];
+  return [first, parts[2] !== undefined ? utcTime(year, month + 1, 1) : utcTime(year + 1, 0, 1)];
+}
+
+/**
+ * Date.UTC, but years below 100 are not moved to the 20th century.
  * @param {number} year
  * @param {number} month from 0
  * @param {number} day
  */
-function utc(year, month, day) {
+function utcTime(year, month, day) {
   return new Date(0).setUTCFullYear(year, month, day);
 }
 
 /**
- * Blocks of rows are decoded at once, and only blocks with a match row by row.
- * @type {Mark}
+ * Decode blocks of rows at once, and only blocks with a match row by row.
+ * @type {SearchColumn}
  */
-export async function markTexts(column, words, found, isStale, isLast) {
-  const decoder = new TextDecoder();
-  for (let first = 0; first < found.length; first += ROWS_AT_ONCE) {
-    const end = Math.min(found.length, first + ROWS_AT_ONCE);
-    for (let begin = first; begin < end; begin += ROWS_OF_BLOCK) {
-      const last = Math.min(end, begin + ROWS_OF_BLOCK);
-      const block = fold(decoder.decode(column.text.subarray(column.begins[begin], column.begins[last])));
-      let possible = bitsOf(block, words);
+export async function searchTexts(column, words, found, isCanceled, isLast) {
+  const blockDecoder = new TextDecoder();
+  for (let first = 0; first < found.length; first += ROWS_PER_SLICE) {
+    const end = Math.min(found.length, first + ROWS_PER_SLICE);
+    for (let begin = first; begin < end; begin += ROWS_PER_BLOCK) {
+      const last = Math.min(end, begin + ROWS_PER_BLOCK);
+      const block = fold(blockDecoder.decode(column.text.subarray(column.offsets[begin], column.offsets[last])));
+      let possible = wordBits(block, words);
       if (possible === 0) continue;
       if (isLast) for (let row = begin; row < last; row++) possible |= found[row];
       if (isLast && possible !== 2 ** words.length - 1) continue;
-      for (let row = begin; row < last; row++) found[row] |= bitsOf(fold(column.words(row)), words);
+      for (let row = begin; row < last; row++) found[row] |= wordBits(fold(column.format(row)), words);
     }
     await new Promise((resume) => setTimeout(resume));
-    if (isStale()) return false;
+    if (isCanceled()) return false;
   }
   return true;
 }

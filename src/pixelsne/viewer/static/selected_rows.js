@@ -1,34 +1,42 @@
-// Which rows are chosen, told in the drawer below the map and to pixelsne.
+// The selected rows in the drawer, and their report to the server.
 
-import { complain, element } from "./elements.js";
+import { element, showError } from "./dom.js";
 import { Table } from "./table.js";
 
 export class SelectedRows {
   /**
    * @param {import("./data.js").Column[]} columns
-   * @param {(row: number) => void} pointed
+   * @param {(row: number) => void} hovered called when the pointer enters a line of the table
    */
-  constructor(columns, pointed) {
-    this.table = new Table(element("table"), columns, pointed);
+  constructor(columns, hovered) {
+    this.table = new Table(element("table"), columns, hovered);
     /** @type {Promise<void>} */
-    this.sent = Promise.resolve(); // when pixelsne knows the rows that were sent last
+    this.sent = Promise.resolve(); // resolves when the server has the last selection
+    /** @type {Uint32Array<ArrayBuffer> | null} */
+    this._waiting = null;
   }
 
   /** @param {Uint32Array<ArrayBuffer>} rows */
   show(rows) {
     element("drawer").hidden = rows.length === 0;
     element("selected").textContent = `${rows.length.toLocaleString("en")} rows selected`;
-    if (rows.length > 0) this.table.show(rows).catch(complain);
+    if (rows.length > 0) this.table.show(rows).catch(showError);
   }
 
   /**
-   * To pixelsne, which writes them to files and hands them to whoever asks in Python.
+   * Send the rows to the server, which exports them and returns them in `View.selection`. One request follows the other,
+   * since two at once could arrive in the wrong order; selections that are already replaced are skipped.
    * @param {Uint32Array<ArrayBuffer>} rows
    */
   send(rows) {
-    this.sent = fetch("/selection", { method: "POST", body: rows }).then((answer) => {
-      if (!answer.ok) throw new Error("the selection did not reach pixelsne");
-    });
-    this.sent.catch(complain);
+    this._waiting = rows;
+    this.sent = this.sent.catch(() => {}).then(() => (this._waiting === rows ? postRows(rows) : undefined));
+    this.sent.catch(showError);
   }
+}
+
+/** @param {Uint32Array<ArrayBuffer>} rows */
+async function postRows(rows) {
+  const response = await fetch("/selection", { method: "POST", body: rows });
+  if (!response.ok) throw new Error("the selection did not reach pixelsne");
 }

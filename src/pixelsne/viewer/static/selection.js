@@ -1,12 +1,12 @@
-// Which rows are chosen: by a box, a lasso, or words.
+// The selected rows, and the tools that select them: box and lasso.
 
 import { STEPS } from "./scene.js";
 
-const FINEST = 3; // CSS pixels between two corners of a lasso
+const MIN_DISTANCE = 3; // CSS pixels between two corners of a lasso
 
 /**
- * @typedef {"new" | "add" | "subtract"} How
- * @typedef {"pan" | "box" | "lasso"} Tool what a pointer does
+ * @typedef {"replace" | "add" | "subtract"} SelectionMode
+ * @typedef {"pan" | "box" | "lasso"} Tool what the pointer does
  */
 
 export class Selection {
@@ -15,120 +15,119 @@ export class Selection {
    * @param {() => void} changed
    */
   constructor(n, changed) {
-    this.chosen = new Uint8Array(n);
+    this.mask = new Uint8Array(n); // 1 for each selected row
     this.count = 0;
     this.changed = changed;
   }
 
   /**
    * @param {Iterable<number>} rows
-   * @param {How} how
+   * @param {SelectionMode} mode
    */
-  take(rows, how) {
-    if (how === "new") this.chosen.fill(0);
-    for (const row of rows) this.chosen[row] = how === "subtract" ? 0 : 1;
-    this.count = this.chosen.reduce((sum, one) => sum + one, 0);
+  update(rows, mode) {
+    if (mode === "replace") this.mask.fill(0);
+    for (const row of rows) this.mask[row] = mode === "subtract" ? 0 : 1;
+    this.count = this.mask.reduce((sum, one) => sum + one, 0);
     this.changed();
   }
 
   clear() {
-    this.take([], "new");
+    this.update([], "replace");
   }
 
   /** @returns {Uint32Array<ArrayBuffer>} ascending */
   rows() {
     const rows = new Uint32Array(this.count);
-    let place = 0;
-    for (let row = 0; row < this.chosen.length; row++) if (this.chosen[row]) rows[place++] = row;
+    let index = 0;
+    for (let row = 0; row < this.mask.length; row++) if (this.mask[row]) rows[index++] = row;
     return rows;
   }
 }
 
 /**
- * Rows within a closed line on the screen that are not hidden, and were found if something is searched for.
+ * The rows within a polygon on the screen, except those that are hidden or that a search excludes.
  * @param {import("./picking.js").Grid} grid
  * @param {import("./camera.js").Camera} camera
- * @param {[number, number][]} line CSS pixels
+ * @param {[number, number][]} corners CSS pixels
  * @param {Uint8Array | null} matches 1 for each row that was found; null without a search
  */
-export function rowsWithin(grid, camera, line, matches) {
+export function rowsWithin(grid, camera, corners, matches) {
   const { scene } = grid;
-  const xs = new Float64Array(line.length);
-  const ys = new Float64Array(line.length);
-  line.forEach(([x, y], place) => {
+  const xs = new Float64Array(corners.length);
+  const ys = new Float64Array(corners.length);
+  corners.forEach(([x, y], index) => {
     const [mapX, mapY] = camera.toMap(x, y);
-    xs[place] = (mapX * STEPS) / scene.resolution[0];
-    ys[place] = (mapY * STEPS) / scene.resolution[1];
+    xs[index] = (mapX * STEPS) / scene.resolution[0];
+    ys[index] = (mapY * STEPS) / scene.resolution[1];
   });
   /** @type {number[]} */
   const rows = [];
   grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (row) => {
     if (scene.colors[4 * row + 3] === 0 || matches?.[row] === 0) return;
-    if (isWithin(xs, ys, scene.to[2 * row], scene.to[2 * row + 1])) rows.push(row);
+    if (isInPolygon(xs, ys, scene.positions[2 * row], scene.positions[2 * row + 1])) rows.push(row);
   });
   return rows;
 }
 
 /**
- * By how often a ray to the right crosses the line.
+ * Count how often a ray to the right crosses the polygon's edges: an odd number means inside.
  * @param {Float64Array} xs of the corners
  * @param {Float64Array} ys
  * @param {number} x
  * @param {number} y
  */
-function isWithin(xs, ys, x, y) {
-  let inside = false;
-  for (let place = 0, last = xs.length - 1; place < xs.length; last = place++) {
-    const isCrossed = ys[place] > y !== ys[last] > y;
-    if (isCrossed && x < ((xs[last] - xs[place]) * (y - ys[place])) / (ys[last] - ys[place]) + xs[place]) inside = !inside;
+function isInPolygon(xs, ys, x, y) {
+  let isInside = false;
+  for (let index = 0, last = xs.length - 1; index < xs.length; last = index++) {
+    const crossesLine = ys[index] > y !== ys[last] > y;
+    if (crossesLine && x < ((xs[last] - xs[index]) * (y - ys[index])) / (ys[last] - ys[index]) + xs[index]) isInside = !isInside;
   }
-  return inside;
+  return isInside;
 }
 
 /**
- * Box and lasso, drawn with a pointer.
+ * Draw a box or a lasso with the pointer.
  * @param {HTMLElement} surface
  * @param {() => Tool} tool
- * @param {(line: [number, number][]) => void} drawn while it is drawn; empty when that is over
- * @param {(line: [number, number][], how: How) => void} done
- * @returns {(event: PointerEvent) => boolean} whether a pointer that goes down belongs here
+ * @param {(corners: [number, number][]) => void} drawn called while the pointer moves; with no corners at the end
+ * @param {(corners: [number, number][], mode: SelectionMode) => void} done
+ * @returns {(event: PointerEvent) => boolean} whether a pointer that goes down draws
  */
-export function holdLasso(surface, tool, drawn, done) {
+export function bindLasso(surface, tool, drawn, done) {
   /** @type {[number, number][]} */
-  let line = [];
+  let corners = [];
   /** @type {"box" | "lasso"} */
   let shape = "lasso";
   let pointer = -1;
 
-  const isOurs = (/** @type {PointerEvent} */ event) => event.pointerType !== "touch" ? tool() !== "pan" || event.shiftKey : tool() !== "pan";
+  const draws = (/** @type {PointerEvent} */ event) => tool() !== "pan" || (event.shiftKey && event.pointerType !== "touch");
   surface.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || pointer !== -1 || !isOurs(event)) return;
+    if (event.button !== 0 || pointer !== -1 || !draws(event)) return;
     pointer = event.pointerId;
     surface.setPointerCapture(pointer);
     shape = tool() === "lasso" ? "lasso" : "box";
-    line = [[event.offsetX, event.offsetY]];
+    corners = [[event.offsetX, event.offsetY]];
   });
   surface.addEventListener("pointermove", (event) => {
     if (event.pointerId !== pointer) return;
     const [x, y] = [event.offsetX, event.offsetY];
-    const [lastX, lastY] = line[line.length - 1];
-    if (shape === "lasso" && Math.hypot(x - lastX, y - lastY) < FINEST) return;
-    if (shape === "lasso") line.push([x, y]);
-    else line = [line[0], [x, line[0][1]], [x, y], [line[0][0], y]];
-    drawn(line);
+    const [lastX, lastY] = corners[corners.length - 1];
+    if (shape === "lasso" && Math.hypot(x - lastX, y - lastY) < MIN_DISTANCE) return;
+    if (shape === "lasso") corners.push([x, y]);
+    else corners = [corners[0], [x, corners[0][1]], [x, y], [corners[0][0], y]];
+    drawn(corners);
   });
-  const finish = (/** @type {PointerEvent} */ event) => {
+  surface.addEventListener("pointerup", (event) => {
     if (event.pointerId !== pointer) return;
     pointer = -1;
     drawn([]);
-    const how = event.altKey ? "subtract" : event.ctrlKey || event.metaKey ? "add" : "new";
-    if (line.length > 2) done(line, how);
-  };
-  surface.addEventListener("pointerup", finish);
+    const mode = event.altKey ? "subtract" : event.ctrlKey || event.metaKey ? "add" : "replace";
+    if (corners.length > 2) done(corners, mode);
+  });
   surface.addEventListener("pointercancel", (event) => {
     if (event.pointerId !== pointer) return;
     pointer = -1;
     drawn([]);
   });
-  return isOurs;
+  return draws;
 }

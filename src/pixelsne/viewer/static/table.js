@@ -1,50 +1,50 @@
-// Chosen rows as a table, of which only what is seen exists.
+// The table of selected rows. Only the visible lines are in the document.
 
-import { LongList } from "./scrolling.js";
 import { sortedRows } from "./sorting.js";
+import { VirtualScroller } from "./virtual_scroller.js";
 
 const LINE = 28; // CSS pixels
-const SPARE = 8; // lines beyond the edges
-const PADDING = 32; // CSS pixels beside the words of a cell
-const ARROW = 20; // CSS pixels for the sign of the sorting
-const WIDEST_HEADING = 200; // CSS pixels; a longer name ends in an ellipsis
-const NARROWEST = 60; // CSS pixels
-const WIDEST = 420; // where there is no more room
-const SAMPLE = 60; // rows whose words are measured
-const LONGEST_CELL = 300;
+const SPARE_LINES = 8; // above and below the visible ones
+const CELL_PADDING = 32; // CSS pixels beside the text of a cell
+const SORT_ARROW = 20; // CSS pixels
+const MAX_HEADING = 200; // CSS pixels; a longer name ends in an ellipsis
+const MIN_WIDTH = 60; // CSS pixels
+const MAX_WIDTH = 420; // CSS pixels, unless there is space left
+const SAMPLED_ROWS = 60; // whose text is measured
+const MAX_CELL = 300; // characters
 
-/** @typedef {{name: string, words: (row: number) => string, key: (row: number) => number | string}} TableColumn */
+/** @typedef {{name: string, format: (row: number) => string, sortKey: (row: number) => number | string}} TableColumn */
 
 export class Table {
   /**
    * @param {HTMLElement} root
    * @param {import("./data.js").Column[]} columns
-   * @param {(row: number) => void} pointed
+   * @param {(row: number) => void} hovered called when the pointer enters a line
    */
-  constructor(root, columns, pointed) {
+  constructor(root, columns, hovered) {
     this.root = root;
-    this.loaded = columns;
-    this.pointed = pointed;
-    /** @type {Uint32Array} as they were chosen */
+    this.dataColumns = columns;
+    this.hovered = hovered;
+    /** @type {Uint32Array} ascending */
     this.rows = new Uint32Array(0);
     this.sorted = this.rows;
     this.sort = { column: 0, isDescending: false };
     /** @type {TableColumn[]} */
     this.columns = [
-      { name: "row", words: String, key: (row) => row },
-      ...columns.map((one) => ({
-        name: one.about.name,
-        words: (/** @type {number} */ row) => one.words(row).slice(0, LONGEST_CELL),
-        key: (/** @type {number} */ row) => one.kind.key(one, row),
+      { name: "row", format: String, sortKey: (row) => row },
+      ...columns.map((column) => ({
+        name: column.name,
+        format: (/** @type {number} */ row) => column.format(row).slice(0, MAX_CELL),
+        sortKey: (/** @type {number} */ row) => column.type.sortKey(column, row),
       })),
     ];
-    const made = tableIn(root);
-    this.grid = made.grid;
-    this.head = made.head;
-    this.body = made.body;
-    this.head.append(...this.columns.map(({ name }, index) => this._heading(name, index)));
-    this.list = new LongList(root, this.body, LINE, () => this._draw());
-    new ResizeObserver(() => this._fit()).observe(root);
+    const { grid, head, body } = createTable(root);
+    this.grid = grid;
+    this.head = head;
+    this.body = body;
+    this.head.append(...this.columns.map(({ name }, index) => this._createHeading(name, index)));
+    this.scroller = new VirtualScroller(root, this.body, LINE, () => this._draw());
+    new ResizeObserver(() => this._fitWidths()).observe(root);
   }
 
   /** @param {Uint32Array<ArrayBuffer>} rows */
@@ -52,78 +52,81 @@ export class Table {
     this.rows = rows;
     this.sorted = rows;
     this.grid.setAttribute("aria-rowcount", String(rows.length + 1));
-    this._fit();
-    this.list.setCount(rows.length);
-    await Promise.all(this.loaded.map((column) => column.load()));
-    if (this.rows === rows) this._sort();
+    this._fitWidths();
+    this.scroller.setCount(rows.length);
+    await Promise.all(this.dataColumns.map((column) => column.load()));
+    if (this.rows === rows) this._applySort();
   }
 
   /**
-   * A click sorts up, a second down, a third brings the order of the rows back.
+   * The first click sorts ascending, the second descending, the third restores the order of the rows.
    * @param {number} column
    */
   sortBy(column) {
     const isSame = this.sort.column === column;
     this.sort = isSame && this.sort.isDescending ? { column: 0, isDescending: false } : { column, isDescending: isSame };
-    this._sort();
+    this._applySort();
   }
 
-  _sort() {
+  _applySort() {
     const { column, isDescending } = this.sort;
-    this.sorted = column === 0 && !isDescending ? this.rows : sortedRows(this.rows, this.columns[column].key, isDescending);
+    this.sorted = column === 0 && !isDescending ? this.rows : sortedRows(this.rows, this.columns[column].sortKey, isDescending);
     [...this.head.children].forEach((heading, index) => {
       const order = index !== column ? "none" : isDescending ? "descending" : "ascending";
       heading.setAttribute("aria-sort", order);
     });
-    this._fit();
-    this.list.moveTo(0);
+    this._fitWidths();
+    this.scroller.scrollTo(0);
   }
 
-  /** As wide as their words, and wider where there is room. */
-  _fit() {
-    const room = this.root.clientWidth;
-    const wanted = this.columns.map((column) => this._widthOf(column));
-    const widths = wanted.map((width) => Math.min(width, Math.max(NARROWEST, Math.min(WIDEST, 0.7 * room))));
-    const lacking = wanted.map((width, index) => width - widths[index]);
-    const [spare, lack] = [Math.max(0, room - sum(widths)), sum(lacking)];
-    const given = Math.min(1, lack > 0 ? spare / lack : 0);
-    const shares = widths.map((width, index) => `${Math.floor(width + given * lacking[index])}px`);
-    shares.splice(-1, 1, `minmax(${shares[shares.length - 1]}, 1fr)`);
-    this.grid.style.setProperty("--columns", shares.join(" "));
+  /** Make columns as wide as their text, up to a maximum; distribute the space that is left to those that need more. */
+  _fitWidths() {
+    const available = this.root.clientWidth;
+    const wanted = this.columns.map((column) => this._textWidth(column));
+    const widths = wanted.map((width) => Math.min(width, Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, 0.7 * available))));
+    const missing = wanted.map((width, index) => width - widths[index]);
+    const [left, needed] = [Math.max(0, available - sum(widths)), sum(missing)];
+    const share = Math.min(1, needed > 0 ? left / needed : 0);
+    const tracks = widths.map((width, index) => `${Math.floor(width + share * missing[index])}px`);
+    tracks.splice(-1, 1, `minmax(${tracks[tracks.length - 1]}, 1fr)`);
+    this.grid.style.setProperty("--columns", tracks.join(" "));
     this._draw();
   }
 
-  /** @param {TableColumn} column */
-  _widthOf({ name, words }) {
-    const every = Math.max(1, Math.floor(this.sorted.length / SAMPLE));
-    let widest = Math.min(WIDEST_HEADING, widthOfWords(name, true) + ARROW);
+  /**
+   * The width of the widest sampled cell.
+   * @param {TableColumn} column
+   */
+  _textWidth({ name, format }) {
+    const every = Math.max(1, Math.floor(this.sorted.length / SAMPLED_ROWS));
+    let widest = Math.min(MAX_HEADING, measureText(name, true) + SORT_ARROW);
     for (let index = 0; index < this.sorted.length; index += every) {
-      widest = Math.max(widest, widthOfWords(words(this.sorted[index]), false));
+      widest = Math.max(widest, measureText(format(this.sorted[index]), false));
     }
-    return Math.max(NARROWEST, Math.ceil(widest) + PADDING);
+    return Math.max(MIN_WIDTH, Math.ceil(widest) + CELL_PADDING);
   }
 
   _draw() {
-    const { list, sorted } = this;
-    const first = Math.max(0, Math.floor(list.top / LINE) - SPARE);
-    const end = Math.min(sorted.length, first + Math.ceil(list.seen / LINE) + 2 * SPARE);
+    const { scroller, sorted } = this;
+    const first = Math.max(0, Math.floor(scroller.top / LINE) - SPARE_LINES);
+    const end = Math.min(sorted.length, first + Math.ceil(scroller.viewportHeight / LINE) + 2 * SPARE_LINES);
     const lines = [];
-    for (let index = first; index < end; index++) lines.push(this._line(index));
+    for (let index = first; index < end; index++) lines.push(this._createLine(index));
     this.body.replaceChildren(...lines);
   }
 
   /** @param {number} index */
-  _line(index) {
+  _createLine(index) {
     const row = this.sorted[index];
-    const line = made("div", "line", "row");
+    const line = createNode("div", "line", "row");
     line.setAttribute("aria-rowindex", String(index + 2));
-    line.style.transform = `translateY(${this.list.positionOf(index)}px)`;
-    for (const { words } of this.columns) {
-      const cell = made("span", "", "cell");
-      cell.textContent = words(row);
+    line.style.transform = `translateY(${this.scroller.positionOf(index)}px)`;
+    for (const { format } of this.columns) {
+      const cell = createNode("span", "", "cell");
+      cell.textContent = format(row);
       line.append(cell);
     }
-    line.addEventListener("pointerenter", () => this.pointed(row));
+    line.addEventListener("pointerenter", () => this.hovered(row));
     return line;
   }
 
@@ -131,8 +134,8 @@ export class Table {
    * @param {string} name
    * @param {number} index
    */
-  _heading(name, index) {
-    const heading = made("span", "", "columnheader");
+  _createHeading(name, index) {
+    const heading = createNode("span", "", "columnheader");
     heading.setAttribute("aria-sort", index === 0 ? "ascending" : "none");
     const button = document.createElement("button");
     button.type = "button";
@@ -145,14 +148,14 @@ export class Table {
 }
 
 /**
- * Head and body within one element, as screen readers expect them.
+ * Head and body are within one element, as screen readers expect.
  * @param {HTMLElement} root
  */
-function tableIn(root) {
-  const grid = made("div", "grid", "table");
+function createTable(root) {
+  const grid = createNode("div", "grid", "table");
   grid.ariaLabel = "Selected rows";
-  const [top, body] = [made("div", "top", "rowgroup"), made("div", "lines", "rowgroup")];
-  const head = made("div", "line head", "row");
+  const [top, body] = [createNode("div", "top", "rowgroup"), createNode("div", "lines", "rowgroup")];
+  const head = createNode("div", "line head", "row");
   head.setAttribute("aria-rowindex", "1");
   top.append(head);
   grid.append(top, body);
@@ -165,23 +168,23 @@ function tableIn(root) {
  * @param {string} className
  * @param {string} role
  */
-function made(tag, className, role) {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.setAttribute("role", role);
-  return element;
+function createNode(tag, className, role) {
+  const node = document.createElement(tag);
+  node.className = className;
+  node.setAttribute("role", role);
+  return node;
 }
 
-const ruler = document.createElement("canvas").getContext("2d");
+const measuringContext = document.createElement("canvas").getContext("2d");
 
 /**
- * @param {string} words
+ * @param {string} text
  * @param {boolean} isBold
  */
-function widthOfWords(words, isBold) {
-  if (ruler === null) return 8 * words.length;
-  ruler.font = `${isBold ? 650 : 400} 14px system-ui, sans-serif`;
-  return ruler.measureText(words).width;
+function measureText(text, isBold) {
+  if (measuringContext === null) return 8 * text.length;
+  measuringContext.font = `${isBold ? 650 : 400} 14px system-ui, sans-serif`;
+  return measuringContext.measureText(text).width;
 }
 
 /** @param {number[]} numbers */

@@ -1,8 +1,8 @@
-// Positions along a scale of numbers or dates, and their names.
+// Ticks along a scale of numbers or dates.
 
 /**
- * @typedef {{at: number, name: string}} Tick
- * @typedef {(count: number, length: number) => boolean} Fits whether so many names of so many characters find room
+ * @typedef {{value: number, name: string}} Tick
+ * @typedef {(count: number, length: number) => boolean} Fits whether so many names of so many characters fit
  */
 
 export const DAY = 86_400_000; // milliseconds
@@ -11,10 +11,11 @@ const FIXED = [
   1, 5, 10, 50, 100, 500, 1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000,
   43_200_000, DAY, 2 * DAY, 7 * DAY, 14 * DAY,
 ];
-const [YEAR_NAME, MONTH_NAME, DAY_NAME] = [4, 7, 10]; // characters; times are written below their days
+const [YEAR_NAME, MONTH_NAME, DAY_NAME] = [4, 7, 10]; // characters; a time is written below its day
+const TICK_DIGITS = 12; // enough for a small range of large numbers, and few enough to hide rounding errors
 
 /**
- * The round numbers between two, as many as find room.
+ * Round numbers between two numbers, as many as fit.
  * @param {number} low
  * @param {number} high
  * @param {Fits} fits
@@ -22,17 +23,17 @@ const [YEAR_NAME, MONTH_NAME, DAY_NAME] = [4, 7, 10]; // characters; times are w
  */
 export function numberTicks(low, high, fits) {
   const power = 10 ** Math.floor(Math.log10((high - low) / 10));
-  const tried = [1, 2, 5, 10, 20, 50].map((factor) => multiplesBetween(low, high, factor * power).map(nameOfNumber));
-  return tried.find((ticks) => fits(ticks.length, Math.max(...ticks.map(({ name }) => name.length)))) ?? [];
+  const candidates = [1, 2, 5, 10, 20, 50].map((factor) => multiplesBetween(low, high, factor * power).map(numberTick));
+  return candidates.find((ticks) => fits(ticks.length, Math.max(...ticks.map(({ name }) => name.length)))) ?? [];
 }
 
-/** @param {number} at */
-function nameOfNumber(at) {
-  return { at, name: String(Number(at.toPrecision(6))) };
+/** @param {number} value */
+function numberTick(value) {
+  return { value, name: String(Number(value.toPrecision(TICK_DIGITS))) };
 }
 
 /**
- * The round dates between two, as many as find room, named by the shortest part of ISO 8601 that tells all of them.
+ * Round dates between two dates, as many as fit. Names are the shortest part of ISO 8601 that distinguishes them.
  * @param {number} low milliseconds since 1970
  * @param {number} high
  * @param {Fits} fits
@@ -42,10 +43,10 @@ export function dateTicks(low, high, fits) {
   const step = FIXED.find((one) => fits(countBetween(low, high, one), DAY_NAME));
   let found = step === undefined ? firstsOfMonths(low, high, fits) : multiplesBetween(low, high, step);
   if (found.length < 2) found = [low, high];
-  const names = found.map(dateAndTime);
+  const names = found.map(formatDate);
   const isWhole = (/** @type {RegExp} */ rest) => names.every((name) => rest.test(name));
   const length = isWhole(/-01-01$/) ? -6 : isWhole(/-01$/) ? -3 : undefined;
-  return found.map((at, index) => ({ at, name: names[index].slice(0, length) }));
+  return found.map((value, index) => ({ value, name: names[index].slice(0, length) }));
 }
 
 /**
@@ -84,10 +85,10 @@ function firstsOfMonths(low, high, fits) {
 }
 
 /**
- * A date, and its time unless that is midnight.
+ * A date in ISO 8601, with the time unless it is midnight.
  * @param {number} time milliseconds since 1970
  */
-export function dateAndTime(time) {
+export function formatDate(time) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "out of range";
   const [day, clock] = date.toISOString().slice(0, -1).split("T");

@@ -1,4 +1,4 @@
-"""What a link brings back, and what a saved picture holds."""
+"""The state in the URL, and the contents of a saved image."""
 
 import io
 
@@ -8,14 +8,14 @@ import pyarrow as pa
 import pytest
 
 from browser import Watched
-from fruit_page import CENTERS, camera_of, place_of, saved, serve, settle
+from fruit_page import CENTERS, camera_of, saved, screen_position, serve, settle
 from pixelsne.files.maps import Map
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
 
 def reopened(page, watched):
-    """The page that a link leads to."""
+    """Open the URL of a page in a new tab, and return it."""
     settle(page)
     page.wait_for_timeout(400)
     again = watched.context.new_page()
@@ -69,6 +69,13 @@ def test_the_number_of_colors_is_kept(page, watched):
     assert again.locator("#legend button").count() == 2
 
 
+def test_no_color_is_kept(page, watched):
+    page.locator("#color").select_option("")
+    again = reopened(page, watched)
+    assert again.locator("#color").input_value() == ""
+    assert again.locator("#legend button").count() == 0
+
+
 def test_a_link_that_names_what_is_not_there(watched, server):
     page = watched.open(f"{server.address}&only=banana&hide=plum&from=x&size=huge&color=nothing&colors=-4")
     assert "hidden" not in page.locator("#counts").inner_text()
@@ -85,18 +92,18 @@ def test_the_picture_has_no_ring(page):
     page.locator("#map").focus()
     page.keyboard.press("Shift+ArrowRight")
     settle(page)
-    assert page.locator("#hover").is_visible()
+    assert page.locator("#tooltip").is_visible()
     np.testing.assert_array_equal(picture_of(page), plain)
-    assert page.locator("#hover").is_visible(), "on the page it stays"
+    assert page.locator("#tooltip").is_visible(), "on the page it stays"
 
 
 def beside_of(page):
-    """The part of the picture that is right of the map."""
+    """Return the part of the saved image that is right of the map."""
     return picture_of(page)[:, edge_of(page) :]
 
 
 def edge_of(page):
-    """Where the panel begins, the map ends."""
+    """Return the right edge of the map, which is the left edge of the panel."""
     return int(page.locator("#panel").bounding_box()["x"]) - 12
 
 
@@ -131,8 +138,8 @@ def test_the_scale_is_in_the_picture(page):
 
 def test_many_names_find_room_in_the_picture(browser):
     rng = np.random.default_rng(0)
-    names = [f"a name of a category that is rather long {place}" for place in range(30)]
-    table = pa.table({"kind": [names[place % 30] for place in range(900)]})
+    names = [f"a name of a category that is rather long {index}" for index in range(30)]
+    table = pa.table({"kind": [names[index % 30] for index in range(900)]})
     server = serve(Map(rng.uniform(0, 100, (900, 2)).astype(np.float32), (100, 100), table, {"label": "kind"}))
     watched = Watched(browser, 700, 420)
     page = watched.open(f"{server.address}&colors=30")
@@ -145,7 +152,7 @@ def test_many_names_find_room_in_the_picture(browser):
 
 
 def test_a_link_shows_the_same_place_with_the_panel_folded(page, watched):
-    page.mouse.move(*place_of(page, *CENTERS[1]))
+    page.mouse.move(*screen_position(page, *CENTERS[1]))
     page.mouse.wheel(0, -600)
     camera = camera_of(page)
     again = reopened(page, watched)

@@ -1,25 +1,25 @@
-// The bar above the map: tools, the search, light or dark.
+// The toolbar above the map: tools, the search, light or dark.
 
-import { complain, element, input } from "./elements.js";
+import { element, input, showError } from "./dom.js";
 
-const REST = 4_000; // milliseconds after which the bar fades
-const TYPING = 120; // milliseconds without a key after which a search begins
+const IDLE = 4_000; // milliseconds after which the toolbar fades
+const TYPING_PAUSE = 120; // milliseconds without a key after which a search starts
 
 /** @param {import("./app.js").App} app */
-export function holdBar(app) {
-  fadeBar();
-  element("home").addEventListener("click", () => app.camera.home());
+export function bindToolbar(app) {
+  fadeWhenIdle();
+  element("home").addEventListener("click", () => app.camera.resetView());
   element("dark").addEventListener("click", () => app.setDark(!app.scene.dark));
   for (const button of document.querySelectorAll("[data-tool]")) {
     const { tool } = /** @type {HTMLElement} */ (button).dataset;
     button.addEventListener("click", () => app.setTool(/** @type {import("./selection.js").Tool} */ (tool)));
   }
-  walkTools();
-  holdSearch(app);
+  bindToolArrows();
+  bindSearch(app);
 }
 
-/** Arrow keys go from one tool to the next, as in every group of radio buttons. */
-function walkTools() {
+/** Arrow keys move to the next tool, as in every group of radio buttons. */
+function bindToolArrows() {
   element("tools").addEventListener("keydown", ({ key }) => {
     const step = key === "ArrowRight" || key === "ArrowDown" ? 1 : key === "ArrowLeft" || key === "ArrowUp" ? -1 : 0;
     const buttons = /** @type {HTMLElement[]} */ ([...element("tools").children].filter((one) => getComputedStyle(one).display !== "none"));
@@ -31,14 +31,14 @@ function walkTools() {
   });
 }
 
-/** While nothing happens, the map has the screen for itself. */
-function fadeBar() {
+/** Make the toolbar transparent while the user is idle. */
+function fadeWhenIdle() {
   const bar = element("bar");
-  let resting = 0;
+  let timer = 0;
   const wake = () => {
-    bar.classList.remove("resting");
-    clearTimeout(resting);
-    resting = window.setTimeout(() => bar.classList.add("resting"), REST);
+    bar.classList.remove("idle");
+    clearTimeout(timer);
+    timer = window.setTimeout(() => bar.classList.add("idle"), IDLE);
   };
   document.addEventListener("pointermove", wake);
   document.addEventListener("keydown", wake);
@@ -46,13 +46,13 @@ function fadeBar() {
 }
 
 /** @param {import("./app.js").App} app */
-function holdSearch(app) {
+function bindSearch(app) {
   const field = input("search");
-  let typing = 0;
+  let timer = 0;
   field.addEventListener("input", () => {
-    app.point(-1);
-    clearTimeout(typing);
-    typing = window.setTimeout(() => app.search(field.value).catch(complain), TYPING);
+    app.highlight(-1);
+    clearTimeout(timer);
+    timer = window.setTimeout(() => app.search(field.value).catch(showError), TYPING_PAUSE);
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && app.matches !== null) app.zoomTo((row) => app.matches?.[row] === 1);

@@ -1,8 +1,8 @@
-"""Keys work whatever was clicked before, and lead to points, too."""
+"""Keyboard shortcuts work wherever the focus is, and navigate from point to point."""
 
 import pytest
 
-from fruit_page import CENTERS, camera_of, place_of, settle, until
+from fruit_page import CENTERS, camera_of, screen_position, settle, until
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
@@ -76,25 +76,25 @@ def test_points_are_reached_by_keys(page, shown):
     page.locator("#map").focus()
     camera = camera_of(page)
     page.keyboard.press("Shift+ArrowRight")
-    page.wait_for_selector("#hover:not([hidden])")
-    rows = [int(page.locator("#hover").get_attribute("data-row"))]
+    page.wait_for_selector("#tooltip:not([hidden])")
+    rows = [int(page.locator("#tooltip").get_attribute("data-row"))]
     for _ in range(3):
         page.keyboard.press("Shift+ArrowRight")
-        rows.append(int(page.locator("#hover").get_attribute("data-row")))
+        rows.append(int(page.locator("#tooltip").get_attribute("data-row")))
     assert (placed[rows[1:], 0] > placed[rows[:-1], 0]).all(), "to the right, each time"
     until(lambda: f"row {rows[-1]}, kind" in page.locator("#spoken").inner_text())
     assert page.locator("#spoken").get_attribute("role") == "status"
     assert camera_of(page) == camera
     page.keyboard.press("Shift+ArrowLeft")
-    assert int(page.locator("#hover").get_attribute("data-row")) != rows[-1]
+    assert int(page.locator("#tooltip").get_attribute("data-row")) != rows[-1]
     page.keyboard.press("Enter")
     assert page.locator("#selected").inner_text() == "1 rows selected"
     page.keyboard.press("Escape")
-    assert page.locator("#hover").is_hidden()
+    assert page.locator("#tooltip").is_hidden()
 
 
 def test_keys_lead_past_the_edge_of_the_screen(page):
-    page.mouse.move(*place_of(page, *CENTERS[1]))
+    page.mouse.move(*screen_position(page, *CENTERS[1]))
     for _ in range(4):
         page.mouse.wheel(0, -400)
     settle(page)
@@ -106,7 +106,7 @@ def test_keys_lead_past_the_edge_of_the_screen(page):
         page.keyboard.press("Shift+ArrowDown")
     settle(page)
     assert camera_of(page) != before, "the map follows"
-    box = page.locator("#hover").bounding_box()
+    box = page.locator("#tooltip").bounding_box()
     assert 0 <= box["x"] <= width
 
 
@@ -114,5 +114,5 @@ def test_only_what_is_shown_is_reached(page, shown):
     page.locator("#legend button", has_text="pear").click()
     for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
         page.keyboard.press(f"Shift+{key}")
-        row = int(page.locator("#hover").get_attribute("data-row"))
+        row = int(page.locator("#tooltip").get_attribute("data-row"))
         assert shown[1][row] == 1

@@ -1,4 +1,4 @@
-"""The map keeps to the room that bar, panel, drawer and footer leave, and shows what matters of it."""
+"""The map stays in the visible area that toolbar, panel, drawer and footer leave."""
 
 import io
 
@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from browser import Watched
-from fruit_page import CENTERS, camera_of, drag_around, place_of, rows_within, serve, settle
-from pixelsne import viewer
+from fruit_page import CENTERS, camera_of, drag_around, rows_within, screen_position, serve, settle
 from pixelsne.files.maps import Map
-from pixelsne.viewer.layout import Page, as_steps
+from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.serving import serve as serve_page
 
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
@@ -20,13 +20,13 @@ SCREENS = {"desk": (1280, 800), "phone": (390, 844)}
 
 
 def covers(page):
-    """The boxes of everything that lies over the map."""
+    """Return the boxes of all controls that cover the map."""
     found = [page.locator(name) for name in ("#bar", "#panel", "#drawer", "#live")]
     return [one.bounding_box() for one in found if one.is_visible()]
 
 
 def is_free(page, placed, rows):
-    """Whether all these rows can be seen."""
+    """Return whether no control covers the points of these rows."""
     scale, left, top = camera_of(page)
     points = placed[rows] * scale + [left, top]
     width, height = page.viewport_size["width"], page.viewport_size["height"]
@@ -88,11 +88,11 @@ def test_the_panel_ends_above_the_drawer(browser, server):
 def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
     one = shown[0]
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
-    view = viewer.serve(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
-    live._frame = type(live._frame)(1, 1, as_steps(one.placed, one.resolution))
+    view = serve_page(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
+    live._frame = type(live._frame)(1, 1, encode_positions(one.placed, one.resolution))
     watched = Watched(browser, *SCREENS[screen])
     page = watched.open(view.address)
-    page.wait_for_selector("html[data-places='1']")
+    page.wait_for_selector("html[data-positions='1']")
     settle(page)
     assert page.locator("#live").is_visible()
     assert is_free(page, one.placed, np.arange(900))
@@ -106,7 +106,7 @@ def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
 
 
 def test_labels_stay_in_the_room(browser):
-    """A label near the edge is moved into the room, and its words are not cut off."""
+    """A label near the edge is moved into the visible area, and its text is not cut off."""
     rng = np.random.default_rng(0)
     placed = np.concatenate([rng.normal(20, 4, (200, 2)), rng.normal([580, 380], 4, (200, 2))]).astype(np.float32)
     kinds = ["a rather long name"] * 200 + ["another rather long name"] * 200
@@ -165,8 +165,23 @@ def test_a_map_that_is_not_much_larger_than_most_of_it_is_shown_whole(browser):
 
 def test_points_that_are_all_in_one_place(browser):
     server, watched, page = home_of(browser, np.full((10, 2), 500.0))
-    page.mouse.move(*place_of(page, 500, 500))
-    page.wait_for_selector("#hover:not([hidden])")
+    page.mouse.move(*screen_position(page, 500, 500))
+    page.wait_for_selector("#tooltip:not([hidden])")
     assert watched.errors == []
     watched.close()
     server.close()
+
+
+def test_the_panel_is_closed_on_a_phone_and_open_on_a_desk_until_somebody_decides(browser, server):
+    watched = Watched(browser, *SCREENS["phone"])
+    page = watched.open(server.address)
+    assert page.locator("#panel").is_hidden()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#panel").is_visible()
+    page.locator("#fold").click()
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#panel").is_hidden()
+    watched.close()

@@ -1,14 +1,14 @@
-// From point to point by keys.
+// Keyboard navigation from point to point.
 
-import { SHOWN, STEPS } from "./scene.js";
+import { STEPS, VISIBLE } from "./scene.js";
 
-const SIDEWAYS = 2; // how much farther a point seems for every pixel beside the direction
+const SIDEWAYS_COST = 2; // a pixel perpendicular to the direction counts as much as two along it
 
 /** @type {Record<string, [number, number]>} */
 export const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * The nearest shown point in a direction; without a row to begin with, the one nearest to the middle of the room.
+ * The nearest visible point in a direction; without a row to start from, the one nearest to the center of the view.
  * @param {import("./scene.js").Scene} scene
  * @param {import("./camera.js").Camera} camera
  * @param {number} row -1 for none
@@ -16,18 +16,19 @@ export const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0,
  * @returns {number} -1 if there is none
  */
 export function nextPoint(scene, camera, row, [alongX, alongY]) {
+  const { positions } = scene;
   const stepX = scene.resolution[0] / STEPS;
   const stepY = scene.resolution[1] / STEPS;
   const isFirst = row < 0;
-  const [x, y] = isFirst ? camera.center : [scene.to[2 * row] * stepX, scene.to[2 * row + 1] * stepY];
+  const [x, y] = isFirst ? camera.center : [positions[2 * row] * stepX, positions[2 * row + 1] * stepY];
   let [best, least] = [-1, Infinity];
   for (let other = 0; other < scene.n; other++) {
-    if (scene.colors[4 * other + 3] !== SHOWN || other === row) continue;
-    const [dx, dy] = [scene.to[2 * other] * stepX - x, scene.to[2 * other + 1] * stepY - y];
+    if (scene.colors[4 * other + 3] !== VISIBLE || other === row) continue;
+    const [dx, dy] = [positions[2 * other] * stepX - x, positions[2 * other + 1] * stepY - y];
     const along = dx * alongX + dy * alongY;
     if (!isFirst && along <= 0) continue;
     const aside = Math.abs(dx * alongY - dy * alongX);
-    const distance = isFirst ? Math.hypot(dx, dy) : along + SIDEWAYS * aside;
+    const distance = isFirst ? Math.hypot(dx, dy) : along + SIDEWAYS_COST * aside;
     if (distance < least) [best, least] = [other, distance];
   }
   return best;

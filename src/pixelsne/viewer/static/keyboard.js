@@ -1,12 +1,13 @@
-// What keys do, whatever has the focus.
+// Keyboard shortcuts, wherever the focus is.
 
-import { complain, element, input } from "./elements.js";
-import { DIRECTIONS } from "./stepping.js";
+import { handleCameraKey } from "./camera_controls.js";
+import { element, input, showError } from "./dom.js";
+import { DIRECTIONS } from "./point_navigation.js";
 
 const ARROWS = Object.keys(DIRECTIONS);
 
-/** The keys that a control needs for itself; all others remain ours. */
-const OWN_KEYS = /** @type {[string, string[]][]} */ ([
+/** The keys that a focused control needs itself; all others are shortcuts. */
+const CONTROL_KEYS = /** @type {[string, string[]][]} */ ([
   ["[role=radio], [type=radio]", [...ARROWS, " ", "Enter"]],
   ["[type=range], #table", ARROWS],
   ["[type=checkbox]", [" "]],
@@ -15,49 +16,49 @@ const OWN_KEYS = /** @type {[string, string[]][]} */ ([
 
 /**
  * @param {import("./app.js").App} app
- * @param {{toggle: () => void}} panel
+ * @param {() => void} togglePanel
  */
-export function holdKeys(app, panel) {
+export function bindKeyboard(app, togglePanel) {
   const help = /** @type {HTMLDialogElement} */ (element("help"));
   /** @type {Record<string, () => void>} */
-  const keys = {
+  const shortcuts = {
     "/": () => input("search").focus(),
     "?": () => help.showModal(),
     v: () => app.setTool("pan"),
     b: () => app.setTool("box"),
     l: () => app.setTool("lasso"),
     d: () => app.setDark(!app.scene.dark),
-    p: () => panel.toggle(),
-    enter: () => app.choosePointed(),
+    p: togglePanel,
+    enter: () => app.toggleHighlighted(),
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
-      if (help.open) return; // which closes itself
+      if (help.open) return; // the browser closes the dialog
       event.preventDefault();
-      leave(app);
-    } else if (!isMeantElsewhere(event)) {
+      cancel(app);
+    } else if (!belongsToControl(event)) {
       const direction = event.shiftKey ? DIRECTIONS[event.key] : undefined;
-      const action = direction === undefined ? keys[event.key.toLowerCase()] : () => app.step(direction);
+      const action = direction === undefined ? shortcuts[event.key.toLowerCase()] : () => app.highlightNext(direction);
       action?.();
-      if (action !== undefined || app.camera.key(event)) event.preventDefault();
+      if (action !== undefined || handleCameraKey(app.camera, event)) event.preventDefault();
     }
   });
-  releaseSelects();
+  blurSelectsAfterPointer();
 }
 
 /**
- * Fields and lists take all keys, other controls those that they need.
+ * Text fields and lists take all keys, other controls only those that they need.
  * @param {KeyboardEvent} event
  */
-function isMeantElsewhere(event) {
+function belongsToControl(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || target.closest("dialog[open]") !== null) return true;
   if (target.matches("input:not([type=radio], [type=range], [type=checkbox]), select")) return true;
-  return OWN_KEYS.some(([selector, keys]) => target.closest(selector) !== null && keys.includes(event.key));
+  return CONTROL_KEYS.some(([selector, keys]) => target.closest(selector) !== null && keys.includes(event.key));
 }
 
-/** A list that was opened with the pointer gives the keys back; with keys, people go on choosing. */
-function releaseSelects() {
+/** Move the focus from a list to the map after a choice with the pointer, but not after one with keys. */
+function blurSelectsAfterPointer() {
   let isPointer = false;
   document.addEventListener("pointerdown", () => { isPointer = true; }, true);
   document.addEventListener("keydown", () => { isPointer = false; }, true);
@@ -67,20 +68,20 @@ function releaseSelects() {
 }
 
 /**
- * Escape leads out, one thing at a time.
+ * Undo one thing with each press of Escape: highlight, tool, selection, search, legend filter, camera.
  * @param {import("./app.js").App} app
  */
-function leave(app) {
+function cancel(app) {
   const field = input("search");
   element("message").hidden = true;
-  if (app.isStepping) app.point(-1);
+  if (app.isNavigating) app.highlight(-1);
   else if (app.tool !== "pan") app.setTool("pan");
   else if (app.selection.count > 0) app.selection.clear();
   else if (field.value !== "") {
     field.value = "";
-    app.search("").catch(complain);
+    app.search("").catch(showError);
   } else if (!app.legend.reset()) {
-    app.camera.home();
+    app.camera.resetView();
   }
   element("map").focus();
 }

@@ -1,15 +1,15 @@
-// All points without a graphics processor: pixels written one by one.
+// The renderer without a GPU: it blends pixels itself.
 
 import { STEPS, sizeOnScreen } from "./scene.js";
 
 /**
- * The pixels a dot covers and how much, 0 to 256, row by row around its center.
+ * The pixels that a point covers, relative to its center, and their coverage from 0 to 256.
  * @param {number} size pixels across
  */
 function stampOf(size) {
   if (size < 1.5) return { across: [0], down: [0], cover: [256] };
   if (size < 2.6) {
-    const cover = Math.min(256, Math.round((256 * Math.PI * size * size) / 4 / 4)); // as much ink, in a square of four
+    const cover = Math.min(256, Math.round((256 * Math.PI * size * size) / 4 / 4)); // the same total, in a square of four pixels
     return { across: [0, 1, 0, 1], down: [0, 0, 1, 1], cover: [cover, cover, cover, cover] };
   }
   const reach = Math.ceil(size / 2);
@@ -29,73 +29,74 @@ function stampOf(size) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @returns {import("./scene.js").Drawer}
+ * @returns {import("./renderer.js").Renderer}
  */
-export function canvasDrawer(canvas) {
+export function createCanvasRenderer(canvas) {
   const context = canvas.getContext("2d", { alpha: false });
-  if (context === null) throw new Error("this browser cannot draw");
+  if (context === null) throw new Error("this browser cannot draw on a canvas");
   /** @type {ImageData | null} */
   let image = null;
 
   return {
     name: "canvas",
     canvas,
-    draw(scene, camera, glided, first, end) {
+    draw(scene, camera, progress, first, end) {
       const { width, height } = canvas;
       if (image === null || image.width !== width || image.height !== height) image = context.createImageData(width, height);
       const pixels = new Uint32Array(image.data.buffer);
       if (first === 0) pixels.fill(scene.dark ? 0xff171212 : 0xffffffff);
       const ratio = width / camera.width;
       const stamp = stampOf(sizeOnScreen(scene, camera) * ratio);
-      paint(pixels, width, height, scene, camera, ratio, glided, first, end, stamp);
+      blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp);
       context.putImageData(image, 0, 0);
     },
   };
 }
 
 /**
+ * Draw the points order[first] to order[end - 1].
  * @param {Uint32Array} pixels
  * @param {number} width
  * @param {number} height
  * @param {import("./scene.js").Scene} scene
  * @param {import("./camera.js").Camera} camera
- * @param {number} ratio
- * @param {number} glided
+ * @param {number} ratio device pixels per CSS pixel
+ * @param {number} progress
  * @param {number} first
  * @param {number} end
  * @param {{across: number[], down: number[], cover: number[]}} stamp
  */
-function paint(pixels, width, height, scene, camera, ratio, glided, first, end, stamp) {
+function blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp) {
   const [x, y] = camera.toScreen(0, 0);
   const [across, down] = scene.resolution;
   const [scaleX, scaleY] = [(across * camera.scale * ratio) / STEPS, (down * camera.scale * ratio) / STEPS];
   const [shiftX, shiftY] = [x * ratio, y * ratio];
   const colors = new Uint32Array(scene.colors.buffer, scene.colors.byteOffset, scene.n);
   const opacity = Math.round(scene.opacity * 256);
-  const { from, to, order } = scene;
+  const { previousPositions: from, positions: to, order } = scene;
   const count = stamp.cover.length;
   for (let drawn = first; drawn < end; drawn++) {
     const row = order[drawn];
     const color = colors[row];
-    const shown = color >>> 24;
-    if (shown === 0) continue;
-    const stepX = glided === 1 ? to[2 * row] : from[2 * row] + (to[2 * row] - from[2 * row]) * glided;
-    const stepY = glided === 1 ? to[2 * row + 1] : from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * glided;
+    const visible = color >>> 24;
+    if (visible === 0) continue;
+    const stepX = progress === 1 ? to[2 * row] : from[2 * row] + (to[2 * row] - from[2 * row]) * progress;
+    const stepY = progress === 1 ? to[2 * row + 1] : from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * progress;
     const left = (stepX * scaleX + shiftX) | 0;
     const top = (stepY * scaleY + shiftY) | 0;
     if (left < -20 || top < -20 || left >= width + 20 || top >= height + 20) continue;
-    const alpha = (opacity * (shown + 1)) >> 8;
+    const alpha = (opacity * (visible + 1)) >> 8;
     for (let part = 0; part < count; part++) {
       const px = left + stamp.across[part];
       const py = top + stamp.down[part];
       if (px < 0 || py < 0 || px >= width || py >= height) continue;
-      const place = py * width + px;
-      const under = pixels[place];
+      const index = py * width + px;
+      const background = pixels[index];
       const weight = (alpha * stamp.cover[part]) >> 8;
-      // Red and blue in one multiplication, green in another.
-      const redBlue = ((under & 0xff00ff) * (256 - weight) + (color & 0xff00ff) * weight) >>> 8;
-      const green = ((under & 0x00ff00) * (256 - weight) + (color & 0x00ff00) * weight) >>> 8;
-      pixels[place] = (0xff000000 | (redBlue & 0xff00ff) | (green & 0x00ff00)) >>> 0;
+      // One multiplication blends red and blue, another one green.
+      const redBlue = ((background & 0xff00ff) * (256 - weight) + (color & 0xff00ff) * weight) >>> 8;
+      const green = ((background & 0x00ff00) * (256 - weight) + (color & 0x00ff00) * weight) >>> 8;
+      pixels[index] = (0xff000000 | (redBlue & 0xff00ff) | (green & 0x00ff00)) >>> 0;
     }
   }
 }

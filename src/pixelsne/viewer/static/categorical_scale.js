@@ -1,0 +1,137 @@
+// The color scale of categories: one color per category, gray for the rest.
+
+import { css, GRAY, PALETTE, pixel, rgb } from "./colors.js";
+
+/** @typedef {import("./color_scale.js").ColorScale} ColorScale */
+
+/** @implements {ColorScale} */
+export class CategoricalScale {
+  /**
+   * @param {import("./data.js").Column} column
+   * @param {number} maxColors
+   */
+  constructor(column, maxColors) {
+    this.name = column.name;
+    this.entries = entriesOf(column, maxColors);
+    this.group = groupsOf(column, this.entries);
+  }
+
+  /** @param {Uint32Array} pixels */
+  paint(pixels) {
+    const { group } = this;
+    const colors = this.entries.map((entry) => pixel(entry.color));
+    for (let row = 0; row < pixels.length; row++) pixels[row] = colors[group[row]];
+  }
+
+  /**
+   * @param {Uint8Array} colors
+   * @param {import("./legend.js").LegendFilter} filter
+   */
+  hide(colors, { hidden }) {
+    const { group } = this;
+    if (hidden.size === 0) return;
+    for (let row = 0; row < group.length; row++) if (hidden.has(group[row])) colors[4 * row + 3] = 0;
+  }
+
+  /**
+   * @param {import("./legend.js").LegendFilter} filter
+   * @param {import("./color_scale.js").ApplyFilter} apply
+   */
+  legendElements(filter, apply) {
+    let { hidden } = filter;
+    const buttons = this.entries.map(entryButton);
+    const showPressed = () => buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!hidden.has(index))));
+    buttons.forEach((button, index) => button.addEventListener("click", (event) => {
+      hidden = hiddenAfterClick(hidden, index, buttons.length, event.ctrlKey || event.metaKey || event.shiftKey);
+      showPressed();
+      apply({ hidden, range: null });
+    }));
+    showPressed();
+    return buttons;
+  }
+
+  /** @param {import("./legend.js").LegendFilter} filter */
+  imageLegend({ hidden }) {
+    const lines = this.entries
+      .filter((entry, index) => entry.count > 0 && !hidden.has(index))
+      .map((entry) => ({ name: entry.name, color: css(entry.color) }));
+    return { title: this.name, lines, scale: null };
+  }
+}
+
+/**
+ * The most frequent categories, then the rest, then missing values.
+ * @param {import("./data.js").Column} column
+ * @param {number} maxColors
+ * @returns {import("./color_scale.js").Entry[]}
+ */
+function entriesOf(column, maxColors) {
+  const { names } = column.metadata;
+  const counts = new Uint32Array(names.length + 1);
+  for (const code of column.codes) counts[code]++;
+  const ranked = [...names.keys()].sort((first, second) => counts[second] - counts[first] || first - second);
+  const colored = names.length > maxColors ? ranked.slice(0, maxColors - 1).sort((first, second) => first - second) : [...names.keys()];
+  const entries = colored.map((code, index) => ({
+    name: names[code], color: rgb(PALETTE[index % PALETTE.length]), count: counts[code], codes: new Set([code]), isRest: false,
+  }));
+  const rest = ranked.slice(colored.length);
+  if (rest.length > 0) {
+    const count = rest.reduce((sum, code) => sum + counts[code], 0);
+    entries.push({ name: `${rest.length.toLocaleString("en")} others`, color: rgb(GRAY), count, codes: new Set(rest), isRest: true });
+  }
+  if (counts[names.length] > 0) {
+    entries.push({ name: "no value", color: rgb(GRAY), count: counts[names.length], codes: new Set([names.length]), isRest: true });
+  }
+  return entries;
+}
+
+/**
+ * The index of each row's entry.
+ * @param {import("./data.js").Column} column
+ * @param {import("./color_scale.js").Entry[]} entries
+ */
+function groupsOf(column, entries) {
+  const entryOfCode = new Uint8Array(column.metadata.names.length + 1);
+  entries.forEach((entry, index) => entry.codes.forEach((code) => { entryOfCode[code] = index; }));
+  const groups = new Uint8Array(column.codes.length);
+  for (let row = 0; row < groups.length; row++) groups[row] = entryOfCode[column.codes[row]];
+  return groups;
+}
+
+/**
+ * A click shows only one entry, or all if that one is already alone. With a modifier key it hides or shows the entry.
+ * @param {Set<number>} hidden
+ * @param {number} index
+ * @param {number} count of entries
+ * @param {boolean} toggles
+ */
+function hiddenAfterClick(hidden, index, count, toggles) {
+  const after = new Set(hidden);
+  if (toggles) {
+    if (!after.delete(index)) after.add(index);
+    return after;
+  }
+  const isAlone = hidden.size === count - 1 && !hidden.has(index);
+  const others = Array.from({ length: count }, (_, other) => other).filter((other) => other !== index);
+  return new Set(isAlone ? [] : others);
+}
+
+/** @param {import("./color_scale.js").Entry} entry */
+function entryButton(entry) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "entry";
+  button.dataset.entry = entry.name;
+  button.title = `${entry.name}\nclick: only this one, again: all · Ctrl-click: hide or show`;
+  const dot = document.createElement("span");
+  dot.className = "dot";
+  dot.style.backgroundColor = dot.style.borderColor = css(entry.color);
+  const name = document.createElement("span");
+  name.className = "name";
+  name.textContent = entry.name === "" ? "(empty)" : entry.name;
+  const count = document.createElement("span");
+  count.className = "count";
+  count.textContent = entry.count.toLocaleString("en");
+  button.append(dot, name, count);
+  return button;
+}

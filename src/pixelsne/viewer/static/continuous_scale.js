@@ -1,0 +1,172 @@
+// The color scale of numbers and dates: a color map from the first to the 99th percentile.
+
+import { css, GRAY, pixel, rgb, viridis } from "./colors.js";
+import { DAY } from "./ticks.js";
+
+const CHARACTERS = 32; // that fit below the color bar
+const SPREAD = 1.5; // distance of two ticks in lengths of a label, since labels at the ends are moved inside
+const MAX_IMAGE_TICKS = 6;
+
+/**
+ * What distinguishes numbers from dates on a scale.
+ * @typedef {{
+ *   noun: string,
+ *   minSpan: number,
+ *   ticks: (low: number, high: number, fits: import("./ticks.js").Fits) => import("./ticks.js").Tick[],
+ *   inputType: (span: number) => "number" | "date" | "datetime-local",
+ * }} Axis
+ */
+
+/** @typedef {import("./color_scale.js").ColorScale} ColorScale */
+
+/** @implements {ColorScale} */
+export class ContinuousScale {
+  /**
+   * One outlier does not take all colors, since the scale ends at percentiles.
+   * @param {import("./data.js").Column} column
+   * @param {Axis} axis
+   */
+  constructor(column, axis) {
+    const sorted = column.numbers.filter((number) => Number.isFinite(number)).sort();
+    const quantile = (/** @type {number} */ share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+    let [low, high] = [quantile(0.01), quantile(0.99)];
+    if (low === high) [low, high] = [quantile(0), quantile(1)];
+    if (low === high) high = low + axis.minSpan;
+    this.name = column.name;
+    /** @type {import("./color_scale.js").Entry[]} */
+    this.entries = [];
+    /** @type {Uint8Array | null} */
+    this.group = null;
+    this.axis = axis;
+    this.numbers = column.numbers;
+    this.low = low;
+    this.high = high;
+    this.missing = column.numbers.length - sorted.length;
+  }
+
+  /** @param {Uint32Array} pixels */
+  paint(pixels) {
+    const { numbers, low } = this;
+    const steps = Uint32Array.from({ length: 256 }, (_, step) => pixel(viridis(step / 255)));
+    const gray = pixel(rgb(GRAY));
+    const factor = 255 / (this.high - low);
+    for (let row = 0; row < pixels.length; row++) {
+      const number = numbers[row];
+      pixels[row] = Number.isFinite(number) ? steps[Math.max(0, Math.min(255, Math.round((number - low) * factor)))] : gray;
+    }
+  }
+
+  /**
+   * Missing values are in no range.
+   * @param {Uint8Array} colors
+   * @param {import("./legend.js").LegendFilter} filter
+   */
+  hide(colors, { range }) {
+    if (range === null) return;
+    const [low, high] = range;
+    const { numbers } = this;
+    for (let row = 0; row < numbers.length; row++) if (!(numbers[row] >= low && numbers[row] <= high)) colors[4 * row + 3] = 0;
+  }
+
+  /**
+   * @param {import("./legend.js").LegendFilter} filter
+   * @param {import("./color_scale.js").ApplyFilter} apply
+   */
+  legendElements(filter, apply) {
+    /** @type {HTMLElement[]} */
+    const elements = [colorBar(), ticksBelow(this), rangeFields(this, filter.range, apply)];
+    if (this.missing > 0) {
+      const note = document.createElement("p");
+      note.className = "note";
+      note.textContent = `${this.missing.toLocaleString("en")} without a value, gray`;
+      elements.push(note);
+    }
+    return elements;
+  }
+
+  /** @param {import("./legend.js").LegendFilter} filter */
+  imageLegend({ range }) {
+    const ticks = this.axis.ticks(this.low, this.high, (count) => count <= MAX_IMAGE_TICKS);
+    const missing = this.missing > 0 && range === null ? [{ name: "no value", color: css(rgb(GRAY)) }] : [];
+    const scale = {
+      color: (/** @type {number} */ share) => css(viridis(share)),
+      ticks: ticks.map(({ value, name }) => ({ share: this.shareOf(value), name })),
+    };
+    return { title: this.name, lines: missing, scale };
+  }
+
+  /** @param {number} value */
+  shareOf(value) {
+    return (value - this.low) / (this.high - this.low);
+  }
+}
+
+function colorBar() {
+  const bar = document.createElement("canvas");
+  bar.className = "scale";
+  bar.width = 256;
+  bar.height = 1;
+  const context = bar.getContext("2d");
+  for (let step = 0; context !== null && step < 256; step++) {
+    context.fillStyle = css(viridis(step / 255));
+    context.fillRect(step, 0, 1, 1);
+  }
+  return bar;
+}
+
+/** @param {ContinuousScale} scale */
+function ticksBelow(scale) {
+  const ticks = document.createElement("div");
+  ticks.className = "ticks";
+  const fits = (/** @type {number} */ count, /** @type {number} */ length) => count * (SPREAD * length + 1) <= CHARACTERS;
+  for (const { value, name } of scale.axis.ticks(scale.low, scale.high, fits)) {
+    const share = scale.shareOf(value);
+    const lines = name.split(" "); // the time is below its day
+    const half = Math.max(...lines.map(({ length }) => length)) / CHARACTERS / 2;
+    const [mark, label] = [document.createElement("i"), document.createElement("span")];
+    mark.style.left = `${100 * share}%`;
+    label.style[share > 1 - half ? "right" : "left"] = share < half || share > 1 - half ? "0" : `${100 * share}%`;
+    label.style.transform = share < half || share > 1 - half ? "" : "translateX(-50%)";
+    label.textContent = lines.join("\n");
+    ticks.append(mark, label);
+    if (lines.length > 1) ticks.classList.add("high");
+  }
+  return ticks;
+}
+
+/**
+ * Two fields, for the first and the last value that is shown.
+ * @param {ContinuousScale} scale
+ * @param {[number, number] | null} range
+ * @param {import("./color_scale.js").ApplyFilter} apply
+ */
+function rangeFields(scale, range, apply) {
+  const ends = document.createElement("div");
+  ends.className = "ends";
+  const fields = [rangeField(scale, "from", scale.low, range?.[0]), rangeField(scale, "up to", scale.high, range?.[1])];
+  const update = () => {
+    const [low, high] = fields.map((field) => field.valueAsNumber);
+    const last = fields[1].type === "date" ? high + DAY - 1 : high; // the whole day
+    const isAll = Number.isNaN(low) && Number.isNaN(high);
+    apply({ hidden: new Set(), range: isAll ? null : [Number.isNaN(low) ? -Infinity : low, Number.isNaN(high) ? Infinity : last] });
+  };
+  for (const field of fields) field.addEventListener("change", update);
+  ends.append(...fields);
+  return ends;
+}
+
+/**
+ * @param {ContinuousScale} scale
+ * @param {"from" | "up to"} end
+ * @param {number} usual
+ * @param {number | undefined} limit
+ */
+function rangeField({ axis, low, high }, end, usual, limit = NaN) {
+  const field = document.createElement("input");
+  field.type = axis.inputType(high - low);
+  field.step = field.type === "number" ? "any" : "";
+  field.ariaLabel = `show ${axis.noun} ${end}`;
+  field.placeholder = String(Number(usual.toPrecision(4)));
+  if (Number.isFinite(limit)) field.valueAsNumber = field.type === "date" ? Math.floor(limit / DAY) * DAY : limit;
+  return field;
+}

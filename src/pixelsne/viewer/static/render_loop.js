@@ -1,0 +1,155 @@
+// The render loop: when the map is drawn, and how much of it in each frame.
+
+import { densityOf } from "./density.js";
+import { FrameBudget } from "./frame_budget.js";
+import { drawOverlay } from "./overlay.js";
+
+export const TRANSITION = 180; // milliseconds between two frames of a run
+
+/**
+ * @typedef {{
+ *   labels: (progress: number) => import("./labels.js").Label[], // to be drawn over the points
+ *   sampledChanged: () => void,                                  // `isSampled` has changed
+ *   drawn: () => void,                                           // after every frame
+ * }} RenderListener
+ */
+
+export class RenderLoop {
+  /**
+   * @param {import("./scene.js").Scene} scene
+   * @param {import("./camera.js").Camera} camera
+   * @param {import("./renderer.js").Renderer} renderer
+   * @param {HTMLCanvasElement} overlay
+   * @param {RenderListener} listener
+   */
+  constructor(scene, camera, renderer, overlay, listener) {
+    this.scene = scene;
+    this.camera = camera;
+    this.renderer = renderer;
+    this.overlay = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
+    this.listener = listener;
+    this.budget = new FrameBudget(scene.n, renderer.name === "webgl");
+    this.view = "points"; // or "density"
+    this.highlighted = -1; // row
+    /** @type {[number, number][]} */
+    this.lasso = []; // corners, CSS pixels
+    this.isSampled = false; // whether only some points are drawn because the map moves
+    /** @type {import("./density.js").Density | null} */
+    this._density = null;
+    this._drawnTo = 0; // points of the current view that are drawn
+    this._transitionStart = 0;
+    this._isQueued = false;
+    this._frames = 0;
+  }
+
+  /** Whether there are positions; a run has none while it prepares. */
+  get hasPositions() {
+    return this.scene.positionsVersion > 0;
+  }
+
+  /**
+   * @param {number} width CSS pixels
+   * @param {number} height
+   */
+  resize(width, height) {
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    for (const canvas of [this.renderer.canvas, this.overlay.canvas]) {
+      canvas.width = Math.max(1, Math.round(width * ratio));
+      canvas.height = Math.max(1, Math.round(height * ratio));
+    }
+  }
+
+  /**
+   * @param {Uint16Array} positions (n, 2) steps
+   * @param {boolean} animate
+   */
+  setPositions(positions, animate) {
+    const { scene } = this;
+    const hasTransition = animate && this.hasPositions && this.budget.isFast; // skip the animation when frames are slow
+    scene.previousPositions = hasTransition ? scene.positions : positions;
+    scene.positions = positions;
+    scene.positionsVersion++;
+    this._transitionStart = hasTransition ? performance.now() : 0;
+    document.documentElement.dataset.positions = String(scene.positionsVersion);
+    this.draw();
+  }
+
+  /** @param {boolean} isOverlay whether only the overlay has changed */
+  draw(isOverlay = false) {
+    if (!isOverlay) this._drawnTo = 0;
+    if (this._isQueued) return;
+    this._isQueued = true;
+    requestAnimationFrame((now) => {
+      this._isQueued = false;
+      this._drawFrame(now);
+    });
+  }
+
+  /** @param {number} now */
+  _drawFrame(now) {
+    const began = performance.now();
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const progress = isStill ? 1 : Math.min(1, (now - this._transitionStart) / TRANSITION);
+    const isMoving = this.camera.isMoving || progress < 1;
+    const isComplete = this._drawPoints(progress, isMoving);
+    drawOverlay(this.overlay, this.scene, this.camera, this.hasPositions ? this.overlayContent(progress) : null);
+    this._exposeCounts();
+    this._setSampled(!isComplete && (isMoving || this.isSampled));
+    if (progress < 1) this.draw();
+    else if (!isMoving && !isComplete) this.draw(true);
+    this.budget.record(performance.now() - began, isMoving);
+    this.listener.drawn();
+  }
+
+  /**
+   * Draw as many points as the budget allows. When the map rests, each frame adds more of them.
+   * @param {number} progress
+   * @param {boolean} isMoving
+   * @returns {boolean} whether all are drawn
+   */
+  _drawPoints(progress, isMoving) {
+    const { scene, camera } = this;
+    if (!this.hasPositions) return true;
+    if (this.view === "density") {
+      if (this._drawnTo === 0) {
+        this.renderer.draw(scene, camera, 1, 0, 0);
+        this._density = densityOf(scene, camera);
+      }
+      this._drawnTo = scene.n;
+    } else if (this._drawnTo < scene.n) {
+      const end = Math.min(scene.n, this._drawnTo + this.budget.pointsForNextFrame(isMoving));
+      this.renderer.draw(scene, camera, progress, this._drawnTo, end);
+      this._drawnTo = end;
+    }
+    return this._drawnTo === scene.n;
+  }
+
+  /**
+   * @param {number} progress
+   * @returns {import("./overlay.js").OverlayContent}
+   */
+  overlayContent(progress) {
+    return {
+      density: this.view === "density" ? this._density : null,
+      labels: this.listener.labels(progress),
+      highlighted: this.highlighted,
+      lasso: this.lasso,
+    };
+  }
+
+  /** @param {boolean} isSampled */
+  _setSampled(isSampled) {
+    if (isSampled === this.isSampled) return;
+    this.isSampled = isSampled;
+    this.listener.sampledChanged();
+  }
+
+  /** Write counts to the page for tests and benchmarks. */
+  _exposeCounts() {
+    const { dataset } = document.documentElement;
+    dataset.frames = String(++this._frames);
+    dataset.drawn = String(this._drawnTo);
+    dataset.all = String(this.scene.n);
+    if (this.hasPositions) dataset.painted ??= String(performance.now());
+  }
+}

@@ -1,0 +1,54 @@
+// The footer of a live run: its progress and its controls.
+
+import { element, showError } from "./dom.js";
+import { saveFromServer } from "./downloads.js";
+import { connectToRun, isEnded, sendCommand } from "./run_connection.js";
+import { drawCurve, stageName, statusText } from "./run_status.js";
+
+/** @param {import("./app.js").App} app */
+export function bindRun(app) {
+  element("live").hidden = false;
+  let state = "";
+  connectToRun({
+    status(status) {
+      state = status.state;
+      showStatus(status);
+    },
+    positions(positions) {
+      if (positions.length !== 2 * app.scene.n) location.reload(); // the server shows another run now
+      app.setPositions(positions, true);
+    },
+    connection: showConnection,
+  });
+  element("pause").addEventListener("click", () => sendCommand(state === "paused" ? "resume" : "pause").catch(showError));
+  element("stop").addEventListener("click", () => sendCommand("stop").catch(showError));
+  element("save-map").hidden = !app.manifest.exports;
+  element("save-map").addEventListener("click", () => saveFromServer("map.parquet").catch(showError));
+}
+
+/** @param {import("./run_connection.js").Status} status */
+function showStatus(status) {
+  const { state } = status;
+  document.documentElement.dataset.run = state;
+  element("status").textContent = statusText(status);
+  const stage = state === "running" ? stageName(status) : statusText(status); // announced when it changes, not ten times a second
+  if (element("stage").textContent !== stage) element("stage").textContent = stage;
+  const bar = /** @type {HTMLProgressElement} */ (element("progress"));
+  bar.value = status.fraction;
+  bar.hidden = isEnded(status);
+  element("pause").textContent = state === "paused" ? "Resume" : "Pause";
+  element("pause").hidden = element("stop").hidden = isEnded(status);
+  const color = getComputedStyle(document.documentElement).getPropertyValue("--accent");
+  drawCurve(/** @type {HTMLCanvasElement} */ (element("curve")), status.moves, color);
+}
+
+/**
+ * @param {boolean} isOpen
+ * @param {string} message
+ */
+function showConnection(isOpen, message) {
+  document.documentElement.dataset.connection = isOpen ? "open" : "lost";
+  const node = element("message");
+  node.textContent = message;
+  node.hidden = isOpen;
+}

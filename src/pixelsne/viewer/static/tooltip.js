@@ -1,0 +1,111 @@
+// The tooltip beside a point, with the values of its row.
+
+import { showError } from "./dom.js";
+import { screenPosition } from "./scene.js";
+
+const MAX_COLUMNS = 12;
+const MAX_CHARACTERS = 240; // of a value
+const OFFSET = 16; // CSS pixels from the point
+const EDGE = 8; // CSS pixels that stay free at the edges of the visible area
+
+export class Tooltip {
+  /**
+   * @param {HTMLElement} box
+   * @param {HTMLElement} spoken a status that screen readers announce
+   * @param {import("./data.js").Column[]} columns
+   * @param {import("./scene.js").Scene} scene
+   * @param {import("./camera.js").Camera} camera
+   */
+  constructor(box, spoken, columns, scene, camera) {
+    this.box = box;
+    this.spoken = spoken;
+    this.columns = columns;
+    this.scene = scene;
+    this.camera = camera;
+    this.row = -1;
+  }
+
+  /**
+   * Show the columns that are loaded at once, the others when they have arrived.
+   * @param {number} row -1 for none
+   * @param {import("./data.js").Column | null} first the column that colors the map
+   * @param {boolean} isSpoken
+   */
+  async show(row, first = null, isSpoken = false) {
+    this.row = row;
+    this.box.hidden = row < 0;
+    if (row < 0) return;
+    const ordered = [...this.columns].sort((one, other) => Number(other === first) - Number(one === first));
+    const columns = ordered.slice(0, MAX_COLUMNS);
+    this._fill(row, columns);
+    if (columns.some((column) => !column.isLoaded)) {
+      await Promise.all(columns.map((column) => column.load().catch(showError)));
+      if (this.row !== row) return;
+      this._fill(row, columns);
+    }
+    if (isSpoken) this.spoken.textContent = namesAndValues(row, columns).map((pair) => pair.join(" ")).join(", ");
+  }
+
+  /** Follow the point. */
+  move() {
+    const { box, camera } = this;
+    if (this.row < 0) return;
+    const { visibleArea } = camera;
+    const [x, y] = screenPosition(this.scene, camera, this.row);
+    const [width, height] = [box.offsetWidth, box.offsetHeight];
+    const left = x + OFFSET + width + EDGE > camera.width ? x - OFFSET - width : x + OFFSET;
+    const top = y + OFFSET + height + EDGE > visibleArea.bottom ? y - OFFSET - height : y + OFFSET;
+    box.style.left = `${Math.max(EDGE, Math.min(left, camera.width - width - EDGE))}px`;
+    box.style.top = `${Math.max(visibleArea.top + EDGE, Math.min(top, visibleArea.bottom - height - EDGE))}px`;
+  }
+
+  /**
+   * Show as many columns as fit into the visible area.
+   * @param {number} row
+   * @param {import("./data.js").Column[]} columns
+   */
+  _fill(row, columns) {
+    const { box, camera } = this;
+    const maxHeight = camera.visibleArea.bottom - camera.visibleArea.top - 2 * EDGE;
+    const pairs = namesAndValues(row, columns);
+    let count = pairs.length;
+    do box.replaceChildren(listOf(pairs.slice(0, count)), noteAboutOthers(this.columns.length + 1 - count));
+    while (box.offsetHeight > maxHeight && --count > 1);
+    box.dataset.row = String(row);
+    this.move();
+  }
+}
+
+/**
+ * @param {number} row
+ * @param {import("./data.js").Column[]} columns
+ */
+function namesAndValues(row, columns) {
+  return [["row", String(row)], ...columns.map((column) => [column.name, shorten(column.format(row))])];
+}
+
+/** @param {string[][]} pairs */
+function listOf(pairs) {
+  const list = document.createElement("dl");
+  for (const [name, value] of pairs) {
+    const [term, description] = [document.createElement("dt"), document.createElement("dd")];
+    term.textContent = name;
+    description.textContent = value;
+    list.append(term, description);
+  }
+  return list;
+}
+
+/** @param {number} count of columns that are not in the tooltip */
+function noteAboutOthers(count) {
+  const note = document.createElement("p");
+  note.className = "note";
+  note.hidden = count <= 0;
+  note.textContent = `${count.toLocaleString("en")} more columns; select the row to see them`;
+  return note;
+}
+
+/** @param {string} value */
+function shorten(value) {
+  return value.length > MAX_CHARACTERS ? `${value.slice(0, MAX_CHARACTERS - 1)}…` : value;
+}

@@ -1,0 +1,60 @@
+"""`watch`: a fit whose map is on a page while it runs."""
+
+from collections.abc import Generator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pixelsne.descent_loop import Snapshot
+from pixelsne.files.maps import Map
+from pixelsne.viewer.columns import table_of
+from pixelsne.viewer.layout import Page, chosen_color, columns_of
+from pixelsne.viewer.live_run import LiveRun
+from pixelsne.viewer.security import Secrets
+from pixelsne.viewer.serving import serve
+from pixelsne.viewer.view import View
+
+if TYPE_CHECKING:
+    from pixelsne.estimator import PixelSNE
+
+
+def watch(
+    model: "PixelSNE",
+    X: Any,
+    *,
+    columns: Any = None,
+    color: str | None = None,
+    title: str = "map",
+    open_browser: bool = True,
+    port: int = 0,
+    keys: Secrets | None = None,
+) -> View:
+    """Fit the model while a page shows its map; the page can pause and stop the run, `View.wait` waits for its end.
+
+    columns, color, port: as in `show`.
+    """
+    from pixelsne.settings import check_resolution  # noqa: PLC0415
+
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    table, resolution = table_of(columns, n), check_resolution(model.resolution)
+    page_columns = columns_of(table)
+    page = Page(title, resolution, n, page_columns, b"", chosen_color(page_columns, color))
+    live = LiveRun(snapshots_of(model, X), model.max_iter, lambda: str(model.stopped_by_))
+    current = partial(current_map, model, live, resolution, table)
+    return serve(page, live, current, open_browser=open_browser, port=port, keys=keys)
+
+
+def current_map(model: "PixelSNE", live: LiveRun, resolution: tuple[int, int], extra_columns: Any) -> Map:
+    """Return the finished map, or the latest frame of the run; the model may still hold the map of an earlier fit."""
+    if live.has_map():
+        return Map(model.embedding_, resolution, extra_columns)
+    positions = live.positions()
+    if positions is None:
+        raise ValueError("there is no map yet: the run is still preparing")
+    return Map(positions * np.array(resolution, dtype=np.float32), resolution, extra_columns)
+
+
+def snapshots_of(model: "PixelSNE", X: Any) -> Generator[Snapshot, None, None]:
+    """Yield the snapshots of a fit."""
+    yield from model.iter_fit(X)
