@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from pixelsne import PixelSNE
-from pixelsne.seeds import compare_seeds, turned_onto
+from pixelsne.seeds import align_map, compare_seeds
 
 
 def test_turning_undoes_any_turn(random):
     placed = random.normal(size=(50, 2)).astype(np.float32)
     turned = 3 * placed @ np.array([[0.6, -0.8], [0.8, 0.6]]) * [1, -1] + 7
-    np.testing.assert_allclose(turned_onto(turned, placed), placed, atol=1e-5)
+    np.testing.assert_allclose(align_map(turned, placed), placed, atol=1e-5)
 
 
 def test_maps_of_clusters_agree_on_clusters(clusters):

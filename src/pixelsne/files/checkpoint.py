@@ -112,7 +112,7 @@ def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
         arrays["order"] = prepared.order
     if prepared.duplicates is not None:
         arrays |= {"duplicate_group": prepared.duplicates.group, "duplicate_weights": prepared.duplicates.weights}
-    space = describe_space(prepared.space.kept(), arrays)
+    space = describe_space(prepared.space.for_transform(), arrays)
     write_archive(path, {"kind": KIND_PREPARED, "version": VERSION, "run": identity, "space": space}, arrays)
 
 
