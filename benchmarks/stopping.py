@@ -29,7 +29,7 @@ def run(points: Any, judge: Judge, resolution: int, tolerance: float, options: a
         "tol": tolerance,
         "iterations": descent.iteration,
         "descent, s": clock.seconds,
-        "moved": descent.history.looks[-1][2],
+        "moved": descent.history.measurements[-1][2],
         **judge.judge(descent.positions),
     }
 

@@ -1,6 +1,6 @@
-"""All tests with the oldest or the newest versions that pyproject.toml allows: `bounds.py lowest | highest`.
+"""Run all tests with the oldest or the newest dependencies that pyproject.toml allows: `bounds.py lowest | highest`.
 
-What else is given goes to pytest. The environment is made anew in build/.
+Further arguments go to pytest. The environment is created anew in build/.
 """
 
 import os
@@ -16,23 +16,24 @@ ENDS = ("lowest", "highest")
 
 
 def requirements() -> list[Requirement]:
-    """What the package, its extras and its build name, except itself."""
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = told["project"]["optional-dependencies"]
+    """Return the requirements of the package, of its extras for users and of its build, without the package itself."""
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = document["project"]["optional-dependencies"]
     users = [name for name in extras if name not in {"bench", "dev", "docs", "experiments"}]
-    texts = [*told["build-system"]["requires"], *told["project"]["dependencies"]]
+    texts = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
     texts += [text for name in users for text in extras[name]]
-    return [wanted for wanted in map(Requirement, texts) if wanted.name != "pixelsne"]
+    return [requirement for requirement in map(Requirement, texts) if requirement.name != "pixelsne"]
 
 
-def lowest(wanted: Requirement) -> str:
-    (bound,) = (part.version for part in wanted.specifier if part.operator == ">=")
-    return f"{wanted.name}=={bound}"
+def lowest(requirement: Requirement) -> str:
+    """Return the constraint that pins a requirement to its lower bound."""
+    (bound,) = (part.version for part in requirement.specifier if part.operator == ">=")
+    return f"{requirement.name}=={bound}"
 
 
 def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1] not in ENDS:
-        raise SystemExit(f"which end? {' or '.join(ENDS)}")
+        raise SystemExit(f"usage: bounds.py {' | '.join(ENDS)}")
     end = sys.argv[1]
     folder = ROOT / "build" / end
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
@@ -40,9 +41,9 @@ def main() -> None:
     bounds = folder / "bounds.txt"
     bounds.write_text("\n".join(map(lowest, requirements())) + "\n" if end == "lowest" else "", encoding="utf-8")
 
-    def install(*what: str) -> None:
+    def install(*packages: str) -> None:
         command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", bounds]
-        subprocess.run([*command, *what], check=True)
+        subprocess.run([*command, *packages], check=True)
 
     install("scikit-build-core", "nanobind", "cmake", "ninja")
     install("--no-build-isolation", f"--config-settings=build-dir={folder / 'cmake'}", f"{ROOT}[test]")

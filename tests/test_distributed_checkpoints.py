@@ -62,9 +62,9 @@ def rewrite(path, change):
 def test_progress_is_read_back(checkpoint):
     progress = progress_of(checkpoint)
     assert (progress.iteration, progress.next_step, progress.stopped_by) == (50, 50, "max_iter")
-    assert progress.looks == [(50, 2.5, 7.0)]
+    assert progress.measurements == [(50, 2.5, 7.0)]
     assert progress.timings == {"reduce": 0.5}
-    assert progress.last_look.shape == (900, 2)
+    assert progress.last_sample.shape == (900, 2)
     assert progress.components == 20
     assert shards_of(checkpoint) == 2
     assert shards_of(checkpoint / "elsewhere") is None

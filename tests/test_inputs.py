@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
 from pixelsne import PixelSNE
-from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
+from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.distributed.reduce import read_block
 from pixelsne.reduce import reduce
 from pixelsne.spaces import TAKE_SPARSE
@@ -145,7 +145,7 @@ def with_indices(matrix, dtype):
 
 
 def sparse_input(metric, counts):
-    if metric not in GIVEN_METRICS:
+    if metric not in PRECOMPUTED_METRICS:
         return counts
     distances = pairwise_distances(counts)
     farthest = np.sort(distances, axis=1)[:, 40:41]
@@ -153,7 +153,7 @@ def sparse_input(metric, counts):
 
 
 @pytest.mark.filterwarnings("ignore:.*too large for a graph")
-@pytest.mark.parametrize("metric", [*CORE_METRICS, *TAKE_SPARSE, *GIVEN_METRICS])
+@pytest.mark.parametrize("metric", [*TAKE_SPARSE, *PRECOMPUTED_METRICS])
 def test_64_bit_indices_give_the_same_map(metric, counts):
     values = sparse_input(metric, counts)
     narrow, wide = (with_indices(values, dtype) for dtype in (np.int32, np.int64))

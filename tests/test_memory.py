@@ -27,7 +27,7 @@ def test_a_million_points_fit_into_four_gigabytes():
     assert 1.5e9 < estimate(Workload(1_000_000, 50, 90, "clusters")) < 3.5e9
 
 
-@pytest.mark.parametrize("search", ["exact", "vp-tree", "rp-forest", "clusters", "given"])
+@pytest.mark.parametrize("search", ["exact", "vp-tree", "rp-forest", "clusters", "precomputed"])
 def test_every_search_has_an_estimate(search):
     assert estimate(Workload(10_000, 50, 90, search)) - memory.FIXED > 10_000 * 90 * 20
 

@@ -18,7 +18,7 @@ from pixelsne.files import atomic_write as module
 from pixelsne.files.archive import DamagedFileError, write_archive
 from pixelsne.files.atomic_write import atomic_write, remove_stale_links
 from pixelsne.files.errors import FileError
-from pixelsne.files.paths import check_room_on_disk, check_writable, file_identity
+from pixelsne.files.paths import check_disk_space, check_writable, file_identity
 from pixelsne.files.read_map import read_map
 from pixelsne.files.read_points import read_points
 
@@ -131,7 +131,7 @@ def test_results_larger_than_the_disk_are_refused_before_the_fit(points, monkeyp
     monkeypatch.setattr("pixelsne.files.paths.shutil.disk_usage", lambda _: Free)
     assert "map.npy: cannot be written: results take at least" in refused(points, "-o", "map.npy")
     with pytest.raises(FileError, match=r"two: cannot be written"):
-        check_room_on_disk({Path("one"): 60, Path("two"): 60})
+        check_disk_space({Path("one"): 60, Path("two"): 60})
 
 
 class Free:

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pixelsne import PixelSNE
-from pixelsne.choices import GIVEN_METRICS, METRICS
+from pixelsne.choices import METRICS, PRECOMPUTED_METRICS
 
 
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
@@ -193,7 +193,7 @@ class TestTags:
     def valid_input(self, metric, small):
         """Return input that suits the metric."""
         values = small[:, 20:22] / 10 if metric == "haversine" else small + 0.5
-        return pairwise_distances(values) if metric in GIVEN_METRICS else values
+        return pairwise_distances(values) if metric in PRECOMPUTED_METRICS else values
 
     def is_fitted(self, metric, values):
         try:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from pixelsne import PixelSNE
-from pixelsne.seeds import compare_seeds, turned_onto
+from pixelsne.seeds import align_map, compare_seeds
 
 
 def test_alignment_undoes_rotation_reflection_scale_and_shift(random):
     embedding = random.normal(size=(50, 2)).astype(np.float32)
     rotated = 3 * embedding @ np.array([[0.6, -0.8], [0.8, 0.6]]) * [1, -1] + 7
-    np.testing.assert_allclose(turned_onto(rotated, embedding), embedding, atol=1e-5)
+    np.testing.assert_allclose(align_map(rotated, embedding), embedding, atol=1e-5)
 
 
 def test_stability_of_maps_of_clusters(clusters):

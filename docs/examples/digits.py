@@ -1,6 +1,6 @@
 """Handwritten digits.
 
-1,797 images of 8 x 8 pixels that scikit-learn brings along. Nobody tells the map which digit is which.
+1,797 images of 8 x 8 pixels from scikit-learn. The map is computed without the labels, which only color the points.
 """
 
 import sys

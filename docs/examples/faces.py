@@ -1,7 +1,7 @@
-"""Faces: what plain pixels know.
+"""Faces, compared by their pixels.
 
 `python faces.py map.png facexp.npz`, a file with images of 48 x 48 pixels as X and seven expressions as y. Distances
-between pixels see light before they see a smile.
+between pixels depend more on brightness than on the expression.
 """
 
 import sys

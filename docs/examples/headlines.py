@@ -1,7 +1,7 @@
-"""News headlines, by the mean of their words' vectors.
+"""News headlines, compared by the mean vector of their words.
 
-`python headlines.py map.png newsagg.npz`, a file with vectors as X_glove100 and four kinds of news as y. Word vectors
-are compared by direction, so the metric is the cosine.
+`python headlines.py map.png newsagg.npz`, a file with vectors as X_glove100 and four kinds of news as y. The direction
+of a word vector has the meaning, so the metric is cosine.
 """
 
 import sys
@@ -15,7 +15,7 @@ KINDS = np.array(["business", "technology", "entertainment", "health"])
 
 with np.load(sys.argv[2]) as arrays:
     values, labels = arrays["X_glove100"].astype(np.float32), arrays["y"]
-seen = np.abs(values).max(axis=1) > 0  # headlines of unknown words alone have no direction
-model = PixelSNE(resolution=(900, 700), metric="cosine", random_state=0).fit(values[seen])
+known = np.abs(values).max(axis=1) > 0  # headlines with unknown words only are zero vectors
+model = PixelSNE(resolution=(900, 700), metric="cosine", random_state=0).fit(values[known])
 style = PlotStyle(title="17,251 headlines", point_size=3)
-save_picture(sys.argv[1], model.pixels_, (900, 700), KINDS[labels[seen]], name="news", style=style)
+save_picture(sys.argv[1], model.pixels_, (900, 700), KINDS[labels[known]], name="news", style=style)

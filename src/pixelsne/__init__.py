@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-# Public names and where they live. They are imported when first used, so that `import pixelsne` costs
-# next to nothing.
-_HOMES = {
+# Public names and their modules. A module is imported when its name is first used, so that `import pixelsne` is fast.
+_MODULES = {
     "PixelSNE": "pixelsne.estimator",
     "Screen": "pixelsne.screen",
     "Snapshot": "pixelsne.descent_loop",
@@ -33,11 +32,11 @@ __all__ = ["PixelSNE", "Screen", "Snapshot", "__version__", "compare_seeds", "st
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'pixelsne' has no attribute {name!r}")
-    home = import_module(_HOMES[name])
-    return home if _HOMES[name] == f"{__name__}.{name}" else getattr(home, name)
+    module = import_module(_MODULES[name])
+    return module if _MODULES[name] == f"{__name__}.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_MODULES})

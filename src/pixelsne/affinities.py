@@ -12,7 +12,7 @@ from pixelsne.neighbors import Neighbors
 
 @dataclass(frozen=True)
 class Conditional:
-    """The Gaussian kernel of each point over its neighbors."""
+    """The Gaussian kernel of each point over its neighbors: C, the conditional affinities."""
 
     indices: NDArray[np.int32]  # (n, k)
     values: NDArray[np.float32]  # (n, k), rows sum to 1
@@ -23,8 +23,8 @@ class Conditional:
 class Affinities:
     """A symmetric sparse matrix by rows that sums to 1.
 
-    Row i holds columns[offsets[i]:offsets[i + 1]], none twice. scipy's matrices would widen the columns to
-    64 bits as soon as there are 2^31 values. The arrays become read-only.
+    Row i holds columns[offsets[i]:offsets[i + 1]], without duplicates. A scipy matrix would widen the columns to 64
+    bits from 2^31 values on. The arrays become read-only.
     """
 
     offsets: NDArray[np.int64]  # (n + 1)
@@ -42,9 +42,9 @@ class Affinities:
 def calibrate(
     neighbors: Neighbors, perplexities: tuple[float, ...], threads: int, token: _core.ProgressToken | None = None
 ) -> Conditional:
-    """Stage 3a: return Gaussian kernels C with the given perplexity; of several perplexities, the mean kernel.
+    """Stage 3a: return Gaussian kernels C with the given perplexity, or the mean kernels of several perplexities.
 
-    Rows with fewer neighbors than others get perplexities that are lower in proportion.
+    The perplexity of a row with fewer neighbors than k is lower in proportion.
     """
     token = token or _core.ProgressToken()
     if neighbors.counts is None:
@@ -61,8 +61,8 @@ def calibrate(
 
 def weigh(conditional: Conditional, weights: NDArray[np.int64]) -> Conditional:
     """Scale the kernels of weighted points so that P still sums to 1."""
-    shares = (weights * (len(weights) / weights.sum())).astype(np.float32)
-    return replace(conditional, values=conditional.values * shares[:, None])
+    factors = (weights * (len(weights) / weights.sum())).astype(np.float32)
+    return replace(conditional, values=conditional.values * factors[:, None])
 
 
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
@@ -74,7 +74,7 @@ def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToke
 
 
 def symmetrize_graph(conditional: Conditional, counts: NDArray[np.int64]) -> Affinities:
-    """Return the same P for rows of different lengths."""
+    """Return P = (C + C^T) / 2n for rows with different numbers of neighbors."""
     n, k = conditional.indices.shape
     known = np.arange(k) < counts[:, None]
     offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -87,5 +87,5 @@ def symmetrize_graph(conditional: Conditional, counts: NDArray[np.int64]) -> Aff
 
 
 def joint_affinities(neighbors: Neighbors, perplexities: tuple[float, ...], threads: int) -> Affinities:
-    """Calibrate and symmetrize."""
+    """Return P: calibrate the kernels, then symmetrize them."""
     return symmetrize(calibrate(neighbors, perplexities, threads), threads)

@@ -1,4 +1,4 @@
-"""Maps in AnnData, the table of cells that scanpy works with."""
+"""Store a map in an AnnData object, the table of cells that scanpy works with."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def store_in_anndata(adata: Any, model: "PixelSNE") -> None:
-    """Puts the map of a fitted model into `adata`, as `pixelsne embed` puts it into an h5ad file.
+    """Store the map of a fitted model in `adata`, as `pixelsne embed` stores it in an h5ad file.
 
     `adata.obsm["X_pixelsne"]` gets (n, 2) pixels from the bottom left: y points upward, as in scanpy's plots, so that
     `sc.pl.embedding(adata, basis="pixelsne")` shows the same picture as `pixelsne plot`. (`embedding_` counts from the
@@ -26,6 +26,6 @@ def store_in_anndata(adata: Any, model: "PixelSNE") -> None:
             "pass the cells that the model was fitted to"
         )
     metadata = {**run_metadata(model), "unit_per_pixel": list(model.screen_.unit_per_pixel)}
-    one = Map(model.embedding_, model.screen_.resolution, metadata=metadata)
-    adata.obsm[OBSM_KEY] = flip_y(one.placed, one.resolution)
-    adata.uns[METADATA_KEY] = one.metadata_json_y_up()
+    map_ = Map(model.embedding_, model.screen_.resolution, metadata=metadata)
+    adata.obsm[OBSM_KEY] = flip_y(map_.placed, map_.resolution)
+    adata.uns[METADATA_KEY] = map_.metadata_json_y_up()

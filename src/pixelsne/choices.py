@@ -1,9 +1,9 @@
-"""Names that parameters choose from. Imports nothing slow, so that the command line can offer them at once."""
+"""The names that parameters accept. Importing this module is fast, so that the command line can list them."""
 
 from pixelsne.row_transforms import ROW_TRANSFORMS
 
-# The core computes these; all others are scikit-learn's. Metrics that take their parameters from the data
-# (mahalanobis, seuclidean) are left out: new points would change them. Scaled columns give the same.
+# The core computes these metrics, scikit-learn all others. Metrics that take parameters from the data (mahalanobis,
+# seuclidean) are left out, because new points would change them; scaled columns give the same distances.
 CORE_METRICS = tuple(ROW_TRANSFORMS)
 OTHER_METRICS = (
     "braycurtis",
@@ -23,10 +23,10 @@ OTHER_METRICS = (
     "sqeuclidean",
     "yule",
 )
-GIVEN_METRICS = ("precomputed", "affinities")
-METRICS = (*CORE_METRICS, *OTHER_METRICS, *GIVEN_METRICS)
+PRECOMPUTED_METRICS = ("precomputed", "affinities")
+METRICS = (*CORE_METRICS, *OTHER_METRICS, *PRECOMPUTED_METRICS)
 
-# What they do stands in neighbors.SEARCHES, repulsion.METHODS and settings.PRESETS; a test compares.
+# neighbors.SEARCHES, repulsion.METHODS and settings.PRESETS have an entry for each name; a test compares them.
 SEARCHES = ("auto", "exact", "vp-tree", "rp-forest", "clusters")
 REPULSIONS = ("auto", "exact", "barnes-hut", "pixel-tree", "pixel-field")
 PRESETS = ("t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp")

@@ -1,4 +1,4 @@
-"""Which color a point has, and what it means."""
+"""Choose a color for each point, and describe the colors in a legend."""
 
 import re
 from contextlib import suppress
@@ -12,25 +12,25 @@ from pixelsne.arrays import AnyArray
 from pixelsne.dates import DAY, as_dates
 
 Colors = NDArray[np.float64]  # (n, 3), 0 to 1
-ColorAs = Literal["auto", "label", "categories", "numbers"]  # label: classes, unless it holds dates
+ColorAs = Literal["auto", "label", "categories", "numbers"]  # label: categories, unless the column holds dates
 
-# Apart for every reader: simulated for three kinds of color blindness, any two of the first ten differ by 22 in CIELAB,
-# any two of all by 13 (tests/test_plot.py measures it), and all are seen on white and on black ground.
+# With normal sight and in three simulated kinds of color blindness, any two of the first ten colors differ by 22 in
+# CIELAB, and any two of all by 13 (tests/test_plot.py measures it). All are visible on white and on black.
 PALETTE = (
     "#3764de", "#bc640b", "#379b6f", "#bc2137", "#a659b1", "#e9b12c", "#90bcff", "#9bbc64", "#d3b1c8", "#6f596f",
     "#f47a43", "#2c5985", "#59e9b1", "#e97ad3", "#854e00", "#6443a6", "#4e6f43", "#ff597a", "#b185ff", "#7a859b",
 )  # fmt: skip
 MOST_CATEGORIES = len(PALETTE)
-GRAY = "#9e9e9e"  # categories that have no color of their own, and values that are missing
+GRAY = "#9e9e9e"  # for categories without a color of their own, and for missing values
 SCALE = "viridis"
 
-MOST_SORTED = 100_000  # names, which take a second
-LONGEST_COMPARED = 200  # characters of names that are sorted
+MOST_SORTED = 100_000  # names; sorting them takes a second
+LONGEST_COMPARED = 200  # characters of a name that sorting compares
 
-# Numbers with no more different values than this are categories.
+# Numbers with at most this many different values are categories.
 FEW_NUMBERS = 12
 
-# Numbers beyond these quantiles share the color of the end: one outlier must not make all others look alike.
+# Numbers beyond these quantiles get the color at the end of the scale: an outlier must not make all others look alike.
 COLORED_RANGE = (0.01, 0.99)
 
 
@@ -42,7 +42,7 @@ class Bar:
     high: float
     scale: str  # matplotlib's name
     logarithmic: bool = False
-    cut: tuple[bool, bool] = (False, False)  # whether there are numbers below and above
+    cut: tuple[bool, bool] = (False, False)  # whether there are numbers below `low`, and above `high`
     dates: bool = False  # whether numbers are milliseconds since 1970
 
 
@@ -57,7 +57,7 @@ class Coloring:
 
 
 def rgb(color: str) -> AnyArray:
-    return np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    return np.array([int(color[index : index + 2], 16) for index in (1, 3, 5)]) / 255
 
 
 def category_colors(number: int) -> Colors:
@@ -68,26 +68,26 @@ def category_colors(number: int) -> Colors:
 def in_reading_order(name: str) -> list[Any]:
     """Return a sort key that compares numbers within words as numbers: 2 comes before 10."""
     parts = re.split(r"(\d+)", name[:LONGEST_COMPARED])
-    return [(int(part), "") if place % 2 else (-1, part.casefold()) for place, part in enumerate(parts)]
+    return [(int(part), "") if index % 2 else (-1, part.casefold()) for index, part in enumerate(parts)]
 
 
 def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct names, sorted unless there are too many, and for each point the index of its name, or -1."""
     if isinstance(values, np.ndarray):
-        found, codes = encode_array(values)
+        names, codes = encode_array(values)
     else:
-        found, codes = encode_column(values)
-    if len(found) > MOST_SORTED:
-        return found, codes.astype(np.intp)
-    ranks = sorted(range(len(found)), key=lambda place: (in_reading_order(found[place]), found[place]))
-    renamed = np.empty(len(found) + 1, dtype=np.intp)
-    renamed[ranks] = np.arange(len(found))
-    renamed[-1] = -1
-    return [found[place] for place in ranks], renamed[codes]
+        names, codes = encode_column(values)
+    if len(names) > MOST_SORTED:
+        return names, codes.astype(np.intp)
+    order = sorted(range(len(names)), key=lambda index: (in_reading_order(names[index]), names[index]))
+    new_codes = np.empty(len(names) + 1, dtype=np.intp)
+    new_codes[order] = np.arange(len(names))
+    new_codes[-1] = -1
+    return [names[index] for index in order], new_codes[codes]
 
 
 def is_missing(values: AnyArray) -> NDArray[np.bool_]:
-    """Return whether a value is None, NaN or NaT."""
+    """Return (n) whether each value is None, NaN or NaT."""
     if values.dtype.kind == "O":
         return np.array([value is None or value != value for value in values], dtype=bool)  # noqa: PLR0124 - NaN
     if values.dtype.kind in "mM":
@@ -98,14 +98,14 @@ def is_missing(values: AnyArray) -> NDArray[np.bool_]:
 def encode_array(values: AnyArray) -> tuple[list[str], AnyArray]:
     missing = is_missing(values)
     known = values[~missing]
-    names, places = np.unique(known.astype(str) if values.dtype.kind == "O" else known, return_inverse=True)
+    names, indices = np.unique(known.astype(str) if values.dtype.kind == "O" else known, return_inverse=True)
     codes = np.full(len(values), -1)
-    codes[~missing] = places
+    codes[~missing] = indices
     return [str(name) for name in names], codes
 
 
 def encode_column(column: Any) -> tuple[list[str], AnyArray]:
-    """Do the same for an Arrow column, which is faster in Arrow."""
+    """Encode an Arrow column, which is faster in Arrow than in NumPy."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -116,7 +116,7 @@ def encode_column(column: Any) -> tuple[list[str], AnyArray]:
         column = pc.if_else(pc.is_nan(column), None, column)
     encoded = column.combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-    names = [str(name) for name in words_of(encoded.dictionary)]
+    names = [str(name) for name in as_strings(encoded.dictionary)]
     return names, np.where(codes == len(names), -1, codes)
 
 
@@ -127,19 +127,19 @@ def plain_column(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
-        column = pa.chunked_array([pa.array(words_of(column), pa.string())])
+        column = pa.chunked_array([pa.array(as_strings(column), pa.string())])
     return column
 
 
-def words_of(column: Any) -> list[str | None]:
-    """Return the values as strings; dates outside of Python's range as NumPy writes them."""
+def as_strings(column: Any) -> list[str | None]:
+    """Return the values as strings. Dates that Python cannot represent are written by NumPy."""
     try:
         return [None if value is None else str(value) for value in column.to_pylist()]
     except Exception:  # noqa: BLE001 - years after 9999, unknown time zones: every library has its own error
-        return [one_word(value) for value in column]
+        return [as_string(value) for value in column]
 
 
-def one_word(value: Any) -> str | None:
+def as_string(value: Any) -> str | None:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     if not value.is_valid:
@@ -152,12 +152,12 @@ def one_word(value: Any) -> str | None:
 
 
 def plain_array(column: Any) -> AnyArray:
-    """Return a column as a NumPy array, as strings where NumPy has no such type."""
+    """Return a column as a NumPy array; values of types that NumPy does not have become strings."""
     plain = plain_column(column)
     try:
         array: AnyArray = plain.to_numpy()
     except Exception:  # noqa: BLE001 - as above
-        array = np.array(words_of(plain), dtype=object)
+        array = np.array(as_strings(plain), dtype=object)
     return array
 
 
@@ -168,9 +168,9 @@ def color_categories(values: Any, name: str = "") -> Coloring:
     shown = np.arange(len(names))
     if len(names) > MOST_CATEGORIES:
         shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_CATEGORIES - 1])
-    palette = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last one is for no value
+    palette = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last row is for missing values
     palette[shown] = category_colors(len(shown))
-    legend = [(names[place], palette[place]) for place in shown]
+    legend = [(names[index], palette[index]) for index in shown]
     if len(shown) < len(names):
         legend.append((f"{len(names) - len(shown):,} others", rgb(GRAY)))
     if (codes < 0).any():
@@ -179,13 +179,13 @@ def color_categories(values: Any, name: str = "") -> Coloring:
 
 
 def color_dates(dates: AnyArray, name: str = "") -> Coloring:
-    """Color by time. dates: milliseconds since 1970."""
+    """Color points by time. dates: milliseconds since 1970."""
     coloring = color_numbers(dates, name, DAY)
     return replace(coloring, bar=None if coloring.bar is None else replace(coloring.bar, dates=True))
 
 
 def color_numbers(numbers: AnyArray, name: str = "", least_span: float = 1.0) -> Coloring:
-    """Color by a scale; it spans `least_span` if all numbers are equal."""
+    """Color points by a scale. It spans `least_span` if all numbers are equal."""
     from matplotlib import colormaps  # noqa: PLC0415 - slow to import
 
     known = np.isfinite(numbers)
@@ -193,8 +193,8 @@ def color_numbers(numbers: AnyArray, name: str = "", least_span: float = 1.0) ->
     if low == high and known.any():
         low, high = numbers[known].min(), numbers[known].max()
     span = high - low if high > low else least_span
-    shares = np.clip((np.where(known, numbers, low) - low) / span, 0, 1)
-    colors: Colors = np.where(known[:, None], colormaps[SCALE](shares)[:, :3], rgb(GRAY))
+    fractions = np.clip((np.where(known, numbers, low) - low) / span, 0, 1)
+    colors: Colors = np.where(known[:, None], colormaps[SCALE](fractions)[:, :3], rgb(GRAY))
     cut = (bool((numbers[known] < low).any()), bool((numbers[known] > high).any()))
     legend = () if known.all() else (("no value", rgb(GRAY)),)
     return Coloring(colors, legend, Bar(float(low), float(low + span), SCALE, cut=cut), name)
@@ -214,7 +214,7 @@ def as_numbers(values: Any) -> AnyArray | None:
 
 
 def has_few(numbers: AnyArray) -> bool:
-    """Return whether the numbers look like class labels."""
+    """Return whether the numbers look like class labels: few different integers."""
     whole = numbers[np.isfinite(numbers)]
     return bool((whole == np.floor(whole)).all()) and len(np.unique(whole)) <= FEW_NUMBERS
 
@@ -228,7 +228,7 @@ def check_colors(values: Any, name: str, color_as: ColorAs) -> None:
 def choose_coloring(values: Any, name: str = "", color_as: ColorAs = "auto") -> Coloring:
     """Color dates and numbers with many different values by a scale, everything else by categories.
 
-    values: an array or a column of a pyarrow table, one for each point.
+    values: an array or a column of a pyarrow table, with one value per point.
     """
     check_colors(values, name, color_as)
     dates = None if color_as == "categories" else as_dates(values)

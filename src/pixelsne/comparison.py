@@ -1,4 +1,4 @@
-"""A map beside its data: the nearest neighbors in both, from which every measure of quality is computed."""
+"""Compare a map with its data: find the nearest neighbors in both, from which all quality measures are computed."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -30,7 +30,7 @@ class Comparison:
     """The nearest neighbors of some rows in the data and on the map."""
 
     rows: NDArray[np.int64]  # (m)
-    true: NDArray[np.int32]  # (m, k) neighbors in the data, nearest first; below 0 where a graph has fewer
+    true: NDArray[np.int32]  # (m, k) neighbors in the data, nearest first; negative where a graph has fewer
     shown: NDArray[np.int32]  # (m, k) neighbors on the map
     placed: AnyArray  # (n, 2), the map
     points: AnyArray | None = None  # (n, p), the data; None if there are distances only
@@ -40,7 +40,7 @@ class Comparison:
     def of(
         cls, values: Any, placed: Placed, rows: AnyArray, k: int, model: "PixelSNE", classes: Classes | None = None
     ) -> Self:
-        """Compare rows by the model's metric in all columns; sparse rows after the model's reduction."""
+        """Compare rows by the model's metric: dense rows in all columns, sparse rows after the model's reduction."""
         n_pca = model.n_pca if sparse.issparse(values) else None
         threads = check_threads(model.n_jobs)
         data = space_of(values, model, n_pca=n_pca, init="random")
@@ -50,23 +50,23 @@ class Comparison:
         return cls(rows, true, shown, placed, points, classes)
 
 
-def space_of(values: Any, model: "PixelSNE", **changed: Any) -> Space:
-    settings = settings_of(model, **changed)
+def space_of(values: Any, model: "PixelSNE", **changes: Any) -> Space:
+    settings = settings_of(model, **changes)
     return finish(watched(lambda token: make_space(values, settings, token)))
 
 
 def nearest(space: Space, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
-    """Return (rows, k) nearest neighbors, without the row itself. values: the input of the space."""
+    """Return the (rows, k) nearest neighbors, without the row itself. values: the input of the space."""
     found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
     indices = without_repeats(found.indices)
     others = indices != rows[:, None]
-    others[others.all(axis=1), -1] = False  # a row with so many duplicates that it is not among its own neighbors
-    kept: AnyArray = indices[others].reshape(len(rows), k)
-    return kept
+    others[others.all(axis=1), -1] = False  # with more than k duplicates, a row may not be among its own neighbors
+    neighbors: AnyArray = indices[others].reshape(len(rows), k)
+    return neighbors
 
 
 def without_repeats(indices: AnyArray) -> AnyArray:
-    """Replace repeated indices, with which graphs fill up short rows, by distinct negative numbers."""
+    """Replace repeated indices by distinct negative numbers. Graphs repeat an index to fill short rows."""
     repeated = np.zeros(indices.shape, dtype=bool)
     repeated[:, 1:] = indices[:, 1:] == indices[:, :-1]
     return np.where(repeated, -1 - np.arange(indices.shape[1], dtype=np.int32), indices)

@@ -1,4 +1,4 @@
-"""How many principal components keep the neighborhoods of a sample of rows."""
+"""Choose how many principal components to keep, by the neighborhoods of sampled rows."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,30 +11,30 @@ Float64s = NDArray[np.float64]
 
 FEWEST_COMPONENTS = 50
 
-# Neighbors of each row that are looked at, and the share of them that must stay (benchmarks/n_pca.py).
+# Neighbors compared per row, and the share of them that the reduced rows must keep (benchmarks/n_pca.py).
 NEIGHBORS = 10
 SHARE_KEPT = 0.82
 
-# Rows that are compared, and how many of them are asked for their neighbors.
+# Sampled rows, and how many of them are queries: rows whose neighbors are compared.
 MOST_ROWS, FEWEST_ROWS = 2000, 100
 NUMBERS_IN_SAMPLE = 4_000_000
 QUERIES = 1000
 
 ROUNDING = 1e-12  # of the largest squared distance
 
-# Subspace iteration takes time in proportion to the number of components: these are the most it is asked for. Its
-# directions take 128 MB at most, or what FEWEST_COMPONENTS take.
+# The time of subspace iteration is proportional to the number of components, so that is limited. Its directions take
+# at most 128 MB, or the memory of FEWEST_COMPONENTS directions if that is more.
 MOST_BY_ITERATION = 512
 NUMBERS_IN_DIRECTIONS = 16_000_000
 
-STEP = 1.4  # from one number that is tried to the next
-STEP_BY_ITERATION = 2.0  # where every try takes minutes
+STEP = 1.4  # ratio of one number of components to try to the one before
+STEP_BY_ITERATION = 2.0  # the same for subspace iteration, where each try takes minutes
 
 
 def sample_rows(n: int, numbers_per_row: int, numbers: int = NUMBERS_IN_SAMPLE) -> NDArray[np.int64]:
-    """Return random rows, ascending, the same for every seed. numbers: how many values they have at most, about."""
-    wanted = min(n, MOST_ROWS, max(FEWEST_ROWS, numbers // max(1, numbers_per_row)))
-    return np.sort(np.random.default_rng(0).choice(n, wanted, replace=False))
+    """Return random row indices, ascending, the same for every seed. numbers: the approximate limit of their values."""
+    count = min(n, MOST_ROWS, max(FEWEST_ROWS, numbers // max(1, numbers_per_row)))
+    return np.sort(np.random.default_rng(0).choice(n, count, replace=False))
 
 
 def most_components(n: int, columns: int, *, iterates: bool) -> int:
@@ -59,10 +59,10 @@ def squared_distances(points: Any) -> Float64s:
     doubles = points if is_sparse else points.astype(np.float64)
     squares = np.asarray((doubles.multiply(doubles) if is_sparse else np.square(doubles)).sum(axis=1)).ravel()
     products = doubles[:QUERIES] @ doubles.T
-    found: Float64s = squares - 2 * (products.tocoo().toarray() if is_sparse else products)
-    found += squares[: len(found), None]
-    np.fill_diagonal(found, np.inf)
-    return found
+    distances: Float64s = squares - 2 * (products.tocoo().toarray() if is_sparse else products)
+    distances += squares[: len(distances), None]
+    np.fill_diagonal(distances, np.inf)
+    return distances
 
 
 @dataclass(frozen=True)
@@ -70,21 +70,21 @@ class SampledNeighbors:
     """The nearest neighbors among sampled rows, compared in all columns."""
 
     squared: Float64s  # (queries, rows)
-    farthest: Float64s  # (queries): that of the last neighbor, with some room for rounding
+    farthest: Float64s  # (queries) squared distance of the last neighbor, plus a tolerance for rounding
 
     @classmethod
     def of(cls, sample: Any) -> Self:
-        """Compare rows, dense or sparse, in all columns."""
+        """Return the neighbors among sampled rows, dense or sparse."""
         squared = squared_distances(sample)
         last = np.partition(squared, neighbors_among(sample) - 1, axis=1)[:, neighbors_among(sample) - 1]
         largest = float(squared[np.isfinite(squared)].max(initial=0.0))
         return cls(squared, last + ROUNDING * largest)
 
     def share_kept(self, points: Any) -> float:
-        """Return the share of neighbors among the reduced rows that are neighbors in all columns; ties all count."""
+        """Return the share of neighbors among the reduced rows that are neighbors in all columns. All ties count."""
         k = neighbors_among(points)
-        found = np.argpartition(squared_distances(points), k - 1, axis=1)[:, :k]
-        return float(np.mean(np.take_along_axis(self.squared, found, axis=1) <= self.farthest[:, None]))
+        nearest = np.argpartition(squared_distances(points), k - 1, axis=1)[:, :k]
+        return float(np.mean(np.take_along_axis(self.squared, nearest, axis=1) <= self.farthest[:, None]))
 
     def are_kept(self, points: Any) -> bool:
         return self.share_kept(points) >= SHARE_KEPT

@@ -17,9 +17,9 @@ ISO_UNITS = ("Y", "M", "D", "m", "s", "ms")  # from short to long
 
 
 def as_dates(values: Any) -> AnyArray | None:
-    """Return (n) float64 milliseconds since 1970, NaN for missing values; None if these are no dates.
+    """Return (n) float64 milliseconds since 1970, NaN for missing values; None if the values are not dates.
 
-    values: an array or a column of a pyarrow table. Times with a zone are told as clocks there show them.
+    values: an array or a column of a pyarrow table. A time with a time zone counts as the local time in that zone.
     """
     if not isinstance(values, np.ndarray):
         return dates_of_column(values)
@@ -31,7 +31,7 @@ def as_dates(values: Any) -> AnyArray | None:
 
 
 def dates_of_objects(values: AnyArray) -> AnyArray | None:
-    """Convert Python's dates, and those of pandas with a time zone; None if there is anything else among them."""
+    """Convert Python's dates, and those of pandas with a time zone. Return None if there are other objects."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     try:
@@ -49,7 +49,7 @@ def dates_of_column(column: Any) -> AnyArray | None:
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         return None
     if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        with suppress(pa.ArrowException, ValueError):  # an unknown zone: UTC
+        with suppress(pa.ArrowException, ValueError):  # unknown zones count as UTC
             column = pc.local_timestamp(column)
     return milliseconds(column.to_numpy())
 
@@ -65,30 +65,30 @@ def milliseconds(dates: AnyArray) -> AnyArray:
 
 
 def date_ticks(low: float, high: float) -> tuple[AnyArray, list[str]]:
-    """Return positions between two dates, in milliseconds, and their ISO names, as short as tells them apart."""
-    found = round_dates(low, high)
-    found = found[(found >= low) & (found <= high)]
-    if len(found) < FEWEST_NAMED:
-        found = np.array([low, high])
-    return found, iso_names(found.astype("datetime64[ms]"))
+    """Return ticks between two dates, in milliseconds, and their labels: the shortest ISO dates that differ."""
+    ticks = round_dates(low, high)
+    ticks = ticks[(ticks >= low) & (ticks <= high)]
+    if len(ticks) < FEWEST_NAMED:
+        ticks = np.array([low, high])
+    return ticks, iso_names(ticks.astype("datetime64[ms]"))
 
 
 def round_dates(low: float, high: float) -> AnyArray:
     import matplotlib.dates  # noqa: PLC0415 - slow to import
 
-    calendar: Any = matplotlib.dates  # which has few types
+    calendar: Any = matplotlib.dates  # it has few type annotations
     ends: Any = np.array([low, high]).astype("datetime64[ms]")
     years = ends.astype("datetime64[Y]").astype(int) + 1970
     if years[0] < YEARS_OF_MATPLOTLIB[0] or years[1] > YEARS_OF_MATPLOTLIB[1]:
         return np.empty(0)
     locator = calendar.AutoDateLocator(minticks=FEWEST_TICKS, maxticks=MOST_TICKS)
     days = locator.tick_values(*(end.astype("datetime64[us]").item() for end in ends))
-    found: AnyArray = np.round((np.asarray(days) - calendar.date2num(np.datetime64(0, "ms"))) * DAY)
-    return found
+    ticks: AnyArray = np.round((np.asarray(days) - calendar.date2num(np.datetime64(0, "ms"))) * DAY)
+    return ticks
 
 
 def iso_names(dates: Any) -> list[str]:
-    """Name dates by the shortest part of ISO 8601 that tells all of them: a year, a month, a day, a time."""
+    """Return dates in the shortest form of ISO 8601 that is exact for all: year, month, day, or time."""
     exact = (unit for unit in ISO_UNITS if (dates.astype(f"datetime64[{unit}]") == dates).all())
     names: Any = np.datetime_as_string(dates, unit=next(exact, "ms"))  # type: ignore[call-overload]
     return [str(name).replace("T", " ") for name in names]

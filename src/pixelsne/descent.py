@@ -17,25 +17,25 @@ from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
-# Keeps the division defined when all points are too far apart to feel each other.
+# Keeps the division by Z defined when all points are so far apart that Z underflows.
 SMALLEST_NORMALIZER = 1e-37
 
-# Maps span hundreds of units, thousands at a million points; one that comes here has exploded.
+# Maps span hundreds of units, or thousands at a million points. Beyond this coordinate, the descent has diverged.
 LARGEST_COORDINATE = 1e9
 
 
 @dataclass(frozen=True)
 class State:
-    """All that changes during a descent; one that is resumed from it ends with the same bits."""
+    """Everything that changes during a descent. A descent that resumes from a state ends with the same bits."""
 
     iteration: int
-    next_step: int  # ahead of the iteration once `tol` has left some out
+    next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
     stopped_by: StoppedBy
-    looks: list[tuple[int, float, float]]
+    measurements: list[tuple[int, float, float]]  # as in History
     positions: Positions
     velocity: Positions
     gains: Positions
-    last_look: Placed
+    last_sample: Placed  # sampled points on the screen at the last measurement
 
 
 def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer: float, threads: int) -> float:
@@ -63,7 +63,7 @@ class Descent(DescentLoop):
         duplicates: Duplicates | None = None,
     ) -> None:
         self.positions = positions
-        self.order = order  # the (distinct) input row at each place, where these differ
+        self.order = order  # order[i] is the (distinct) input row of point i; None: row i
         self.duplicates = duplicates
         self._weights = self._weights_in_order()
         self._weighted = None if self._weights is None else WeightedPoints(self._weights)
@@ -97,7 +97,7 @@ class Descent(DescentLoop):
         normalizer = max(self._repel(self.positions, self._screen, self._push), SMALLEST_NORMALIZER)
         self.attraction.forces(self.positions, self._pull, threads)
         if self._weights is not None:
-            self._pull /= self._weights[:, None]  # of one of the points that each stands for, as the push is
+            self._pull /= self._weights[:, None]  # the force per unit of weight, as the push is
         bounds = _core.step(
             self.positions,
             self._velocity,
@@ -120,7 +120,7 @@ class Descent(DescentLoop):
         self._screen = self._screen_around(bounds)
 
     def _measure(self) -> tuple[float, Placed]:
-        # The normalizer is that of the positions before the last step, which is close enough to watch.
+        # The normalizer belongs to the positions before the last step, which is accurate enough for a report.
         return self.divergence(), self._screen.place(self.positions[self._sampled])
 
     def state(self) -> State:
@@ -129,25 +129,25 @@ class Descent(DescentLoop):
             iteration=self.iteration,
             next_step=self.next_step,
             stopped_by=self.stopped_by,
-            looks=self.history.looks,
+            measurements=self.history.measurements,
             positions=self.positions,
             velocity=self._velocity,
             gains=self._gains,
-            last_look=self.last_sample,
+            last_sample=self.last_sample,
         )
 
     def resume(self, state: State) -> None:
-        """Continue from a state, whose arrays belong to the descent from now on."""
-        mine = self.state()
-        for name in ("positions", "velocity", "gains", "last_look"):
-            if getattr(mine, name).shape != getattr(state, name).shape:
+        """Continue from a state. The descent takes over its arrays and changes them."""
+        current = self.state()
+        for name in ("positions", "velocity", "gains", "last_sample"):
+            if getattr(current, name).shape != getattr(state, name).shape:
                 raise ValueError(f"{name} of another descent: {getattr(state, name).shape}")
         if not 0 < state.iteration <= state.next_step <= len(self.schedule):
             raise ValueError(f"checkpoint is at iteration {state.iteration}, but the schedule has {len(self.schedule)}")
         self.iteration, self.next_step, self.stopped_by = state.iteration, state.next_step, state.stopped_by
-        self.history = History(list(state.looks))
+        self.history = History(list(state.measurements))
         self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
-        self.last_sample = state.last_look
+        self.last_sample = state.last_sample
         self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))
 
     def divergence(self) -> float:
@@ -182,5 +182,5 @@ class Descent(DescentLoop):
         return self._unsorted() if self.duplicates is None else self._unsorted()[self.duplicates.group]
 
     def final_map(self) -> Positions:
-        """Return the same, with merged rows spread around their common position."""
+        """Return the positions in the order of the input, with merged rows spread around their common position."""
         return self._unsorted() if self.duplicates is None else self.duplicates.spread(self._unsorted())

@@ -51,13 +51,13 @@ class Snapshot:
 class History:
     """All measurements: (iteration, KL, pixels moved).
 
-    One list, so that an interrupt between two values cannot leave columns of different lengths.
+    They are in one list, so that an interrupt cannot leave columns of different lengths.
     """
 
-    looks: list[tuple[int, float, float]] = field(default_factory=list)
+    measurements: list[tuple[int, float, float]] = field(default_factory=list)
 
     def columns(self) -> dict[str, AnyArray]:
-        iterations, divergences, moves = zip(*self.looks, strict=True) if self.looks else ((), (), ())
+        iterations, divergences, moves = zip(*self.measurements, strict=True) if self.measurements else ((), (), ())
         return {
             "iteration": np.array(iterations, dtype=np.int64),
             "kl": np.array(divergences, dtype=np.float64),
@@ -66,9 +66,10 @@ class History:
 
 
 def median_move(before: Placed, after: Placed) -> float:
-    """Return the median distance in pixels, without the shift and scale that all points share.
+    """Return the median distance in pixels, without the shift and the scaling that all points share.
 
-    One outlier that moves the border rescales the whole screen; quartiles are not affected by it.
+    An outlier that moves the border rescales the whole screen. Shift and scaling come from quartiles, which outliers
+    do not affect.
     """
     old = np.quantile(before, [0.25, 0.5, 0.75], axis=0)
     new = np.quantile(after, [0.25, 0.5, 0.75], axis=0)
@@ -79,13 +80,13 @@ def median_move(before: Placed, after: Placed) -> float:
 
 
 class DescentLoop(ABC):
-    """Iterating moves the map; between two iterations everything is consistent."""
+    """Iterate over it to move the map, one step per iteration. Between two iterations, its state is consistent."""
 
     def __init__(self, settings: Settings, n: int) -> None:
         self.settings = settings
         self.schedule = make_schedule(settings, n)
         self.iteration = 0
-        self.next_step = 0  # of the schedule; ahead of `iteration` once `tol` has skipped some
+        self.next_step = 0  # index in the schedule; above `iteration` once `tol` has skipped steps
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
         self.last_sample: Placed | None = None  # sampled points on the screen at the last measurement
@@ -93,7 +94,7 @@ class DescentLoop(ABC):
     @property
     @abstractmethod
     def screen(self) -> Screen | None:
-        """The screen, as last computed."""
+        """The screen of the latest positions, or of the last measurement."""
 
     @abstractmethod
     def _move(self, step: ScheduleStep) -> None:
@@ -101,10 +102,10 @@ class DescentLoop(ABC):
 
     @abstractmethod
     def _measure(self) -> tuple[float, Placed]:
-        """Return KL, and sampled points on the screen."""
+        """Return the KL divergence, and sampled points on the screen."""
 
     def _current_map(self) -> Callable[[], Positions] | None:
-        """Return what copies the map for a snapshot; None where no machine has it."""
+        """Return a function that copies the map, for a Snapshot; None if no machine has all positions."""
         return None
 
     def __iter__(self) -> Iterator[Snapshot]:
@@ -121,9 +122,9 @@ class DescentLoop(ABC):
             yield Snapshot(self.iteration, step.phase, fraction, self.screen, kl, moved, self._current_map())
 
     def _record(self) -> tuple[float, float]:
-        """Measure, and append to the history."""
+        """Measure, append to the history, and return KL and the pixels moved."""
         kl, placed = self._measure()
         moved = 0.0 if self.last_sample is None else median_move(self.last_sample, placed)
         self.last_sample = placed
-        self.history.looks.append((self.iteration, kl, moved))
+        self.history.measurements.append((self.iteration, kl, moved))
         return kl, moved

@@ -1,10 +1,10 @@
 """Equal rows, merged into one point for the descent and spread around it afterwards.
 
-Between points in one position there is no force that could part them, and a row with more equals than it has
-neighbors is linked to nothing else. So a map is made of the distinct rows. Each has the weight of the rows it stands
-for, up to the perplexity: larger weights would tie up whole neighborhoods. A point of weight w pulls and pushes like w
-points in one position. When the map is finished, equal rows are laid out on a disc around their common position, as
-large as their number asks and their neighbors allow.
+No force separates points in one position, and a row with more duplicates than neighbors has no edge to other rows. So
+the map is computed for the distinct rows. The weight of a distinct row is the number of its duplicates, up to the
+perplexity: larger weights make the descent unstable. A point of weight w pulls and pushes like w points in one
+position. When the map is finished, equal rows are spread on a disc around their common position. The area of the disc
+is proportional to their number, and neighbors limit it.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from pixelsne.screen import Screen
 
 NUMBERS_PER_BLOCK = 20_000
 
-# The discs of this many nearest distinct rows may not meet; this share of the distance between them is left empty.
+# Discs of a row and of this many nearest distinct rows do not overlap; this share of the distance stays empty.
 NEIGHBORS_TO_SPARE = 8
 EMPTY_SHARE = 0.2
 
@@ -27,10 +27,10 @@ GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Which rows are equal. Distinct rows are numbered in the order of their first appearance."""
+    """The groups of equal rows. Distinct rows are numbered in the order of their first occurrence."""
 
     group: NDArray[np.int32]  # (n) the distinct row that each row equals
-    weights: NDArray[np.int64]  # (distinct) as how many points each counts
+    weights: NDArray[np.int64]  # (distinct) the number of points that each counts as
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -51,7 +51,7 @@ class Duplicates:
         """Return (n, 2) positions, with equal rows on a disc around their common position, like sunflower seeds."""
         order = np.argsort(self.group, kind="stable")
         counts = self.counts
-        rank = np.empty(len(order))  # among its equals
+        rank = np.empty(len(order))  # of a row within its group
         rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
         several = counts[self.group] > 1
         radius = np.where(several, disc_radii(centers, counts)[self.group], 0.0)
@@ -62,15 +62,15 @@ class Duplicates:
 
 
 def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return disc radii: areas are proportional to the counts, half of the discs fit at that size, and none overlap."""
+    """Return disc radii. Half of the areas are proportional to the counts, the others smaller, so that none overlap."""
     from scipy.spatial import cKDTree  # noqa: PLC0415 - slow to import, and most data have no equal rows
 
     roots = np.sqrt(counts)
-    asked = min(NEIGHBORS_TO_SPARE, len(centers) - 1) + 1
-    distances, others = cKDTree(centers).query(centers, asked)
-    # What a disc may have of the way to each neighbor, per unit of its own root.
-    room = (1 - EMPTY_SHARE) * (distances[:, 1:] / (roots[:, None] + roots[others[:, 1:]])).min(axis=1)
-    radii: NDArray[np.float64] = roots * np.minimum(room, np.median(room))
+    count = min(NEIGHBORS_TO_SPARE, len(centers) - 1) + 1
+    distances, others = cKDTree(centers).query(centers, count)
+    # The largest radius per unit of `roots` at which a disc and those of its neighbors do not overlap.
+    largest = (1 - EMPTY_SHARE) * (distances[:, 1:] / (roots[:, None] + roots[others[:, 1:]])).min(axis=1)
+    radii: NDArray[np.float64] = roots * np.minimum(largest, np.median(largest))
     return radii
 
 
@@ -89,9 +89,9 @@ def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
 
 
 def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
-    """Find equal rows. heaviest: the largest weight of a distinct row.
+    """Return the groups of equal rows. heaviest: the largest weight of a distinct row.
 
-    None where all rows are distinct, or all are equal: then there is nothing to merge, or nothing to arrange.
+    Return None if all rows are distinct (nothing to merge) or all are equal (nothing to arrange).
     """
     _, first, group = np.unique(row_hashes(rows), return_index=True, return_inverse=True)
     group = group.ravel()
@@ -103,7 +103,7 @@ def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
     for begin in range(0, len(repeats), step):
         block = repeats[begin : begin + step]
         same = (rows[block] == rows[leader[block]]).all(axis=1)
-        leader[block[~same]] = block[~same]  # rows that merely have one hash stay by themselves
+        leader[block[~same]] = block[~same]  # rows with equal hashes and different values stay separate
     leaders, group = np.unique(leader, return_inverse=True)
     if len(leaders) in {1, len(rows)}:
         return None
@@ -111,7 +111,7 @@ def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
 
 
 class WeightedPoints:
-    """Weighted points for repulsion methods that know no weights: each is repeated, and one of the copies is read."""
+    """Weighted points for repulsion methods without weights: each point is repeated, and the push on one is used."""
 
     def __init__(self, weights: NDArray[np.int64]) -> None:
         self._repeated = np.repeat(np.arange(len(weights)), weights)

@@ -12,7 +12,7 @@ from pixelsne.spaces import Space
 class Embedding:
     positions: Positions  # (n, 2), embedding units
     screen: Screen
-    space: Space  # which finds the neighbors of new points
+    space: Space  # finds the neighbors of new points
     neighbor_count: int
     perplexity: tuple[float, ...]
     kl_divergence: float

@@ -1,4 +1,4 @@
-"""PixelSNE: the scikit-learn contract."""
+"""PixelSNE, the scikit-learn estimator."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pixelsne.arrays import Placed, Positions
-from pixelsne.choices import GIVEN_METRICS
+from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
@@ -38,22 +38,22 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     resolution : int or (int, int), default=1024
         Side of the screen in pixels, or (width, height), 16 to 65,536.
     perplexity : float or sequence of float, default=30.0
-        Effective number of neighbors; of a sequence, the mean of the kernels is taken. Lowered with a
-        warning where there are too few points.
+        Effective number of neighbors. For a sequence, the kernels of all its perplexities are averaged. Lowered with a
+        warning if there are too few points.
     n_neighbors : int, "all" or None, default=None
-        Neighbors looked up for each point; None is three times the perplexity, "all" every other point.
+        Number of nearest neighbors per point; None: three times the perplexity, "all": all other points.
     neighbors : {"auto", "exact", "vp-tree", "rp-forest", "clusters"}, default="auto"
-        The search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" and the faster
-        "clusters" find nearly all. "auto" is "exact" where that takes about two seconds, else
+        The nearest neighbor search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" and the faster
+        "clusters" find nearly all neighbors. "auto" is "exact" if that takes at most about two seconds, else
         "clusters".
     repulsion : {"auto", "exact", "barnes-hut", "pixel-tree", "pixel-field"}, default="auto"
-        The method for the forces between all points: all pairs (t-SNE), a quadtree over the data (BH-SNE),
-        a quadtree whose leaves are pixels (PixelSNE), or a convolution of the pixel lattice. "auto" takes
-        all pairs up to 2,000 points and the field above.
+        The method for the repulsive forces: all pairs (t-SNE), a quadtree over the data (BH-SNE), a quadtree whose
+        leaves are pixels (PixelSNE), or a convolution on a lattice. "auto" is "exact" up to 2,000 points and
+        "pixel-field" above.
     theta : float, default=0.5
-        Accuracy of the two trees: a cell stands for its points when width / distance < theta.
+        Accuracy of the two trees: a cell replaces its points if width / distance < theta.
     center : {"mass", "cell"}, default="mass"
-        Where a cell of the pixel tree pushes from: its center of mass, or its midpoint as in the paper.
+        The point that replaces a cell of the pixel tree: its center of mass, or its midpoint as in the paper.
     aspect : {"equal", "fill"}, default="equal"
         Whether both axes of the screen share one scale, or each is stretched to fill it, as in the paper.
     metric : str, default="euclidean"
@@ -61,67 +61,69 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "precomputed" (X is a square matrix of distances or a sparse graph of them, as kneighbors_graph with
         mode="distance" makes it) or "affinities" (X is a sparse square P).
     scale : {"none", "standard"}, default="none"
-        "standard" divides each column by its standard deviation first: for tables of unlike columns, such as ages
-        and incomes. For metric="euclidean", on one machine.
+        "standard" divides each column by its standard deviation first, for tables whose columns have different units,
+        such as ages and incomes. For metric="euclidean", on one machine.
     n_pca : "auto", int or None, default="auto"
-        Input with more columns is first reduced to this many principal components; None = never. "auto" takes
-        50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns (up to 512
-        components, or fewer above 31,250 columns, if X has more than 2,048). For "euclidean", "cosine" and
+        Input with more columns is first reduced to this many principal components; None: no reduction. "auto" takes
+        50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns. If X has more than 2,048
+        columns, "auto" takes at most 512 components, and fewer above 31,250 columns. For "euclidean", "cosine" and
         "correlation".
     duplicates : {"merge", "keep"}, default="merge"
-        Whether equal rows become one point while the map is made, and are spread around it afterwards. Not for
-        metric="precomputed" and "affinities", nor on a cluster.
+        "merge" computes the map with one weighted point for equal rows, and spreads them around it afterwards. Ignored
+        for metric="precomputed" and "affinities", and on a cluster.
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
-        The start. A fitted model places the points on its map first, so that maps of growing data stay
-        comparable. Where there are no coordinates, "pca" takes the main axes of the affinities.
+        Initial positions. A fitted model places the points on its map first, so that maps of growing data stay
+        comparable. If there are no coordinates, "pca" takes the spectral axes of the affinities.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
-        Factor on the affinities for the first iterations, and how many these are. "auto" keeps
-        the factor for 60 iterations of 350 and lets it fall during 20; a number ends it at once.
+        Factor on the affinities in the first iterations, and the number of these iterations. "auto" keeps the factor
+        for 60 of 350 iterations and lowers it during 20 more; after a given number it drops at once.
     exaggeration : float, default=1.0
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
-        Of the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
+        Learning rate for the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
         n / (8 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that; at least 5.
     momentum : "auto", float or (float, float), default="auto"
         A pair is (early, late). "auto" is 0.8 early, rises to 0.95 within 60 iterations, and
         falls to 0.7 during the last 60.
     step_limit : float or None, default=5.0
-        No point moves farther than this in one iteration, in embedding units.
+        Largest move of a point in one iteration, in embedding units; None: no limit.
     max_iter : int, default=350
-        A limit; exaggerated iterations included. 350 give what 1,000 of an ordinary schedule do.
+        Maximum number of iterations, including early exaggeration. 350 iterations give the map that 1,000 of the usual
+        schedule give.
     tol : float, default=1.0
-        When the median point has moved fewer pixels than this in 50 iterations, the run cools down and
-        ends; 0 = never.
+        If the median point moves fewer pixels than this in 50 iterations, the run skips to its last, cooling
+        iterations; 0: never.
     random_state : int, RandomState or None, default=None
         The same number gives the same map, bit for bit, whatever n_jobs is.
     n_jobs : int or None, default=-1
-        Threads; -1 = all processors.
+        Number of threads; -1: all processors.
     verbose : bool, default=False
         Show one progress bar on stderr.
     callback : callable or None, default=None
-        Called with a Snapshot after every iteration, and as the stages before move on (`positions` is
-        None then, and always on a cluster); returning True once there is a map stops the run and keeps it.
+        Called with a Snapshot after every iteration, and for the progress of earlier stages. `positions` is None in
+        earlier stages, and always on a cluster. During the descent, returning True stops the run and keeps the map.
 
     Attributes
     ----------
     embedding_ : array (n, 2) of float32
         Screen coordinates, 0 <= x < width, 0 <= y < height, origin top left, y downward.
     pixels_ : array (n, 2) of int32
-        The pixel each point lights up.
+        The pixel of each point.
     positions_ : array (n, 2) of float32
         Embedding units: the kernel 1 / (1 + d^2) has width 1 here.
     screen_ : Screen
-        Where positions lie in pixels.
+        The mapping from positions in embedding units to pixels.
     kl_divergence_ : float
-        Of the affinities without exaggeration, which are those of the reduced data: neighbors that the reduction
-        lost do not count. Its normalizer is exact up to 50,000 points and within 0.02 % above.
+        KL divergence of the map from the affinities without exaggeration. The affinities are those of the reduced
+        data, so neighbors that the reduction lost do not count. The normalizer is exact up to 50,000 points and within
+        0.02 % above.
     n_iter_, stopped_by_ : int, str
-        Iterations done, and what ended them: "max_iter", "tol", "callback" or "interrupt".
+        Number of iterations, and what ended them: "max_iter", "tol", "callback" or "interrupt".
     n_pca_ : int or None
-        Dimensions in which rows were compared: components kept, or the columns of X if it was not reduced. None
-        for metrics other than "euclidean", "cosine" and "correlation".
+        Number of dimensions in which rows were compared: principal components, or columns of X if it was not reduced.
+        None for metrics other than "euclidean", "cosine" and "correlation".
     perplexity_ : float or tuple of float
-        The one used.
+        The perplexity used, which is lower than the parameter if there are too few points.
     timings_ : dict
         Seconds for "reduce", "neighbors", "affinities" and "descent".
     history_ : dict of arrays
@@ -195,7 +197,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     @classmethod
     def preset(cls, name: str, **overrides: Any) -> Self:
-        """One of the paper's systems as the paper runs it: "t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp"."""
+        """Return a model with the settings of the paper's "t-sne", "bh-sne", "pixelsne-vp" or "pixelsne-rp"."""
         return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
@@ -203,8 +205,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         X: an array, a sparse matrix or a data frame of numbers (n, d), without missing values. The metrics "euclidean",
         "cosine", "manhattan", "precomputed" and "affinities" take sparse matrices, and data frames of sparse columns.
-        A dask array or data frame is embedded on the cluster of the current client, and what is learned of its points
-        stays there, as dask arrays.
+        A dask array or data frame is embedded on the cluster of the current client. The fitted attributes with one row
+        per point are then dask arrays on the cluster.
         """
         if hasattr(X, "__dask_graph__"):
             return self._fit_on_cluster(X)
@@ -229,7 +231,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _fit_on_cluster(self, X: Any) -> Self:
         from pixelsne.distributed import embed  # noqa: PLC0415 - an extra
 
-        self.__dict__.pop("_embedding", None)  # a run that fails leaves no map behind
+        self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
         with ExitStack() as stack:
             listeners = self._listeners(stack)
 
@@ -238,19 +240,19 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                     listener(snapshot)
                 return self._asked_to_stop(snapshot)
 
-            made = embed(X, None, self, callback=follow)
-        self._embedding: Embedding | None = None  # no machine has it all
+            map_ = embed(X, None, self, callback=follow)
+        self._embedding: Embedding | None = None  # no machine has all of it
         self.n_features_in_ = int(X.shape[1])
-        self.positions_, self.embedding_, self.screen_ = made.positions, made.placed, made.screen
-        self.pixels_: Any = made.placed.astype(np.int32)
-        self.kl_divergence_, self.n_iter_, self.stopped_by_ = made.kl_divergence, made.iterations, made.stopped_by
-        self.perplexity_ = made.perplexity if len(made.perplexity) > 1 else made.perplexity[0]
-        self.n_pca_: int | None = made.components
-        self.timings_, self.history_ = made.timings, made.history.columns()
+        self.positions_, self.embedding_, self.screen_ = map_.positions, map_.placed, map_.screen
+        self.pixels_: Any = map_.placed.astype(np.int32)
+        self.kl_divergence_, self.n_iter_, self.stopped_by_ = map_.kl_divergence, map_.iterations, map_.stopped_by
+        self.perplexity_ = map_.perplexity if len(map_.perplexity) > 1 else map_.perplexity[0]
+        self.n_pca_: int | None = map_.components
+        self.timings_, self.history_ = map_.timings, map_.history.columns()
         return self
 
-    def _whole(self) -> Embedding:
-        """Return the fitted state; ValueError if it is on a cluster."""
+    def _fitted_embedding(self) -> Embedding:
+        """Return the Embedding; raise ValueError if it is on a cluster."""
         check_is_fitted(self)
         if self._embedding is None:
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
@@ -264,7 +266,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def iter_fit(self, X: Any) -> Iterator[Snapshot]:
         """Compute the map step by step: yield a Snapshot after every iteration.
 
-        Leaving the loop keeps the map so far, as Ctrl-C does. `callback` and `verbose` are not used.
+        After `break` or Ctrl-C, the model has the map as it is then. `callback` and `verbose` are not used.
         """
         run = self.start(X)
         stopped_by: StoppedBy | None = None
@@ -277,30 +279,30 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.finish(run, stopped_by)
 
     def transform(self, X: Any) -> Placed:
-        """Place new points on the finished map, which does not change; points outside of the screen go to its border.
+        """Place new rows on the finished map, which does not change; return (m, 2) pixels, clipped to the screen.
 
-        Every row is placed by itself: by the pull of its neighbors among the points of the map, and the push of
-        the map's field. A row the map has already gets that row's place. With metric="precomputed" X holds the
-        distances of new rows to the points of the map.
+        Each row is placed independently: attracted by its neighbors on the map, and repelled by all points of the map.
+        A row that equals a fitted row gets the position of that row. With metric="precomputed", X holds the distances
+        from new rows to the points of the map.
         """
-        self._whole()
+        self._fitted_embedding()
         return self.screen_.place(self._place(X))
 
     def _place(self, X: Any) -> Positions:
-        """Do the same in embedding units."""
+        """Return the positions of new rows in embedding units, (m, 2)."""
         values, threads = self._check_input(X, reset=False), check_threads(self.n_jobs)
-        return finish(watched(lambda token: place_rows(values, self._whole(), threads, token)))
+        return finish(watched(lambda token: place_rows(values, self._fitted_embedding(), threads, token)))
 
     def estimate_memory(self, X: Any) -> int:
-        """Return the bytes that fitting X takes at most, beside X itself; `fit` fails early if there are fewer.
+        """Return the bytes that fitting X takes at most, without X itself. `fit` fails early if there are fewer.
 
-        For "euclidean", "cosine" and "correlation" true to some 15 % (benchmarks/memory.py).
+        The estimate is within 15 % for "euclidean", "cosine" and "correlation" (benchmarks/memory.py).
         """
         unfitted = type(self)(**(self.get_params(deep=False) | {"init": "random", "random_state": 0}))
         return estimate(unfitted.start(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
-        """Return whether the callback returned True; ignored before the descent, when there is no map to keep."""
+        """Call the callback; return whether it returned True, which counts only once there is a map."""
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
@@ -312,7 +314,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             check_is_fitted(self.init, msg="init must be fitted before others can start from its map")
             parameters["init"] = self.init._place(X)  # noqa: SLF001 - the same class
         settings = check_settings(parameters, seed)
-        self.__dict__.pop("_embedding", None)  # a run that fails leaves no map behind that belongs to other rows
+        self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
         values = self._check_input(X, reset=True)
         n = values.shape[0]
         if not isinstance(settings.init, str) and len(settings.init) != n:
@@ -320,7 +322,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return Run(values, settings)
 
     def _check_input(self, X: Any, *, reset: bool) -> Any:
-        """Return X as a dense or CSR array of finite numbers; ValueError for anything else."""
+        """Return X as a dense or CSR array of finite numbers; raise ValueError for anything else."""
         values = as_numbers(X)
         needed = {"accept_sparse": "csr", "dtype": "numeric", "ensure_min_samples": 2 if reset else 1}
         if values is X:
@@ -328,7 +330,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         values = check_array(values, input_name="X", estimator=self, **needed)
         if reset and self.scale == "none" and self.metric in SCALED_METRICS:
             warn_of_unlike_columns(values, column_names(X))
-        # Remembers the columns' names. (From 1.9 on, scikit-learn takes no frames with several columns of one name.)
+        # Sets feature_names_in_. (scikit-learn >= 1.9 rejects data frames with duplicate column names.)
         named = with_distinct_names(X) if len(column_names(X)) == values.shape[1] else values
         validate_data(self, named, reset=reset, skip_check_array=True)
         return values
@@ -345,7 +347,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self._learn(run.embedding(stopped_by))
 
     def _learn(self, embedding: Embedding) -> None:
-        self._embedding = embedding  # what `transform` and `save` need
+        self._embedding = embedding  # for `transform` and `save`
         self.screen_ = embedding.screen
         self.positions_ = embedding.positions
         self.embedding_ = embedding.screen.place(embedding.positions)
@@ -362,15 +364,15 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in a zip, no pickle.
 
-        `callback`, a `random_state` that is not a number and a model given as `init` are not kept.
+        The parameters `callback`, `random_state` unless it is a number, and `init` if it is a model are not saved.
         """
         from pixelsne.files.model import save_model  # noqa: PLC0415 - only for those who save
 
-        save_model(path, self, self._whole())
+        save_model(path, self, self._fitted_embedding())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` wrote. ValueError if the file is damaged or not a model."""
+        """Load a model that `save` wrote. Raise ValueError if the file is damaged or not a model."""
         from pixelsne.files.model import load_model  # noqa: PLC0415 - only for those who load
 
         model, embedding = load_model(path, cls)
@@ -381,7 +383,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return hasattr(self, "_embedding")
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted copy. A model given as `init` is an input and is kept fitted."""
+        """Return an unfitted copy. A model passed as `init` is an input, so it stays fitted."""
         copy: Self = super().__sklearn_clone__()
         if isinstance(self.init, PixelSNE):
             copy.init = self.init
@@ -394,8 +396,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        metric = self.metric if isinstance(self.metric, str) else ""  # a wrong one is told by fit
-        tags.input_tags.sparse = metric in TAKE_SPARSE or metric in GIVEN_METRICS
-        tags.input_tags.pairwise = tags.input_tags.positive_only = metric in GIVEN_METRICS
+        metric = self.metric if isinstance(self.metric, str) else ""  # fit reports other types
+        tags.input_tags.sparse = metric in TAKE_SPARSE or metric in PRECOMPUTED_METRICS
+        tags.input_tags.pairwise = tags.input_tags.positive_only = metric in PRECOMPUTED_METRICS
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags

@@ -1,7 +1,7 @@
-"""Values beside which float32 would lose all others: fill values, as a rule.
+"""Find extreme values, usually fill values, beside which float32 cannot represent the differences between other rows.
 
-One row of 1e20 moves the mean and the scale so far that no digit of the other rows is left. Such values are looked for
-before anything else is computed, and count as the largest ordinary value of their column.
+One row of 1e20 moves the mean and the scale so far that no digit of the other rows is left. So extreme values are
+found before anything else is computed, and are replaced by the largest ordinary value of their column.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,17 @@ from scipy import sparse
 
 Float64s = NDArray[np.float64]
 
-# A value is extreme if it deviates this many times more than the rows do. float32 has 24 bits: with 1 % of the rows at
-# this limit, a mean and a scale that include them leave 7 bits to the other rows. On scikit-learn's digits, maps suffer
-# from 15 times this on (1 % of the rows) or 150 times (one row). Ordinary data, however skewed, do not come near: the
-# largest of a million numbers from a log-normal distribution with a deviation of 4 is at half of it.
+# A value is extreme if its deviation is this many times that of ordinary rows. float32 has 24 bits: with 1 % of the
+# rows at this limit, a mean and a scale that include them leave 7 bits to the others. Maps of scikit-learn's digits
+# get worse from 15 times this limit on (1 % of the rows) or 150 times (one row). Ordinary data stay below it, even if
+# they are skewed: the largest of a million numbers from a log-normal distribution with a deviation of 4 is at half of
+# it.
 EXTREME = 2.0**22
 
-# Nine rows of ten tell how much rows deviate. So at most one row of ten can be extreme.
+# This quantile of the rows' deviations is the ordinary deviation. So at most one row of ten can be extreme.
 ORDINARY_SHARE = 0.9
 
-# If the values of more rows are that far out, which of them are meant is for the user to say.
+# With this quantile instead, more rows can be extreme. It is unclear then which rows are wrong, so the user is warned.
 HALF = 0.5
 
 
@@ -57,22 +58,22 @@ class Census:
     low: Float64s  # (d), of ordinary values
     high: Float64s
     extreme_columns: NDArray[np.bool_]  # (d)
-    values: int  # that are extreme
-    rows: int  # that hold such values
-    largest: tuple[int, int, float]  # row, column and value of the one farthest out; row -1: there is none
+    values: int  # number of extreme values
+    rows: int  # number of rows with extreme values
+    largest: tuple[int, int, float]  # row, column and value of the largest deviation; row -1: there is none
 
 
 @dataclass(frozen=True)
 class Extremes:
     """The extreme values of an input."""
 
-    ordinary: ValueRange | None  # None where no value is extreme
+    ordinary: ValueRange | None  # None if no value is extreme
     magnitude: float  # of the largest ordinary value
     warning: str = ""  # for the user
 
 
 def deviations_of(block: Any, center: Float64s) -> Any:
-    """Return the distances of the values from the centers of their columns; of a sparse block, of stored values."""
+    """Return how far values deviate from the centers of their columns; for a sparse block, the stored values only."""
     with np.errstate(over="ignore"):
         return np.abs(block.data - center[block.indices]) if sparse.issparse(block) else np.abs(block - center)
 
@@ -80,7 +81,7 @@ def deviations_of(block: Any, center: Float64s) -> Any:
 def threshold_by(sample: Any, share: float) -> Threshold | None:
     """Return the threshold, or None if all rows of the sample are equal.
 
-    The center is the median of a dense column. In a sparse matrix zero is never extreme, and is the center.
+    The center of a dense column is its median, that of a sparse column is 0. So 0 is never extreme in a sparse matrix.
     """
     is_sparse = sparse.issparse(sample)
     center = np.zeros(sample.shape[1]) if is_sparse else np.median(sample, axis=0)
@@ -99,7 +100,7 @@ def find_threshold(sample: Any, largest: float) -> Threshold | None:
 
 
 def take_census(block: Any, threshold: Threshold, first_row: int) -> Census:
-    """Count extreme values in float64 rows; first_row: the number of the first."""
+    """Count extreme values in a block of float64 rows. first_row: the index of its first row."""
     deviations = deviations_of(block, threshold.center)
     extreme = deviations > threshold.reach
     if sparse.issparse(block):
@@ -122,19 +123,19 @@ def take_census(block: Any, threshold: Threshold, first_row: int) -> Census:
 
 
 def join_censuses(parts: Sequence[Census]) -> Census:
-    """Merge the censuses of parts, in the order of their rows; of equally large values keep the first."""
+    """Merge the censuses of parts, in the order of their rows. The first of equally large values is the largest."""
     return Census(
         np.min([part.low for part in parts], axis=0),
         np.max([part.high for part in parts], axis=0),
         np.any([part.extreme_columns for part in parts], axis=0),
         sum(part.values for part in parts),
         sum(part.rows for part in parts),
-        max((part.largest for part in parts), key=lambda one: (one[0] >= 0, abs(one[2]), -one[0])),
+        max((part.largest for part in parts), key=lambda largest: (largest[0] >= 0, abs(largest[2]), -largest[0])),
     )
 
 
 def judge_census(census: Census, largest: float) -> Extremes:
-    """Return the Extremes of all rows. largest: their largest magnitude."""
+    """Return the Extremes for the census of all rows. largest: the largest magnitude of all values."""
     if census.values == 0:
         return Extremes(None, largest)
     everything = np.finfo(np.float64).max
@@ -155,7 +156,7 @@ def describe(census: Census) -> str:
     )
 
 
-def describe_crowd(sample: Any, largest: float) -> str:
+def describe_frequent(sample: Any, largest: float) -> str:
     """Return a warning if so many rows are extreme that it is unclear which are ordinary; else an empty string."""
     threshold = threshold_by(sample, HALF)
     if threshold is None or 2 * largest <= threshold.reach:

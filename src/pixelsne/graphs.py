@@ -1,4 +1,4 @@
-"""What users bring instead of coordinates: distances, a graph of neighbors, or affinities."""
+"""Precomputed input instead of coordinates: distances, a graph of neighbors, or affinities."""
 
 import warnings
 from collections.abc import Iterable
@@ -28,13 +28,13 @@ def check_not_negative(name: str, numbers: AnyArray) -> None:
 
 
 def nearest_in_rows(distances: AnyArray, k: int, itself: AnyArray | None) -> Neighbors:
-    """Return the k smallest values of each row, sorted, ties by index. itself: a column of each row to leave out."""
+    """Return the k smallest values of each row, sorted, ties by index. itself: in each row, a column to leave out."""
     block = np.array(distances, dtype=np.float64)
     if itself is not None:
         block[np.arange(len(block)), itself] = np.inf
     columns = np.sort(np.argpartition(block, k - 1, axis=1)[:, :k], axis=1)
     farthest = np.take_along_axis(block, columns, axis=1).max(axis=1, keepdims=True)
-    for row in np.flatnonzero((block <= farthest).sum(axis=1) > k):  # which of several that are equally far
+    for row in np.flatnonzero((block <= farthest).sum(axis=1) > k):  # ties: keep the smallest indices
         columns[row] = np.sort(np.argsort(block[row], kind="stable")[:k])
     nearest = np.take_along_axis(block, columns, axis=1)
     order = np.argsort(nearest, axis=1, kind="stable")
@@ -44,7 +44,7 @@ def nearest_in_rows(distances: AnyArray, k: int, itself: AnyArray | None) -> Nei
 def as_neighbors(columns: AnyArray, distances: AnyArray) -> Neighbors:
     """Return Neighbors from sorted float64 distances. Rows whose squares overflow float32 are rescaled.
 
-    A kernel is as wide as the perplexity asks, so only the ratios within a row matter.
+    The perplexity determines the width of a kernel, so only ratios within a row matter.
     """
     farthest = distances[:, -1:]
     out_of_range = (farthest > LARGEST_DISTANCE) | ((farthest > 0) & (farthest < 1 / LARGEST_DISTANCE))
@@ -73,9 +73,9 @@ def without_diagonal(matrix: Any) -> Any:
 
 
 def neighbors_in_graph(graph: Any, k: int, *, are_queries: bool = False) -> Neighbors:
-    """From a sparse graph of distances, in which every row has some of its nearest points: at most k of each.
+    """Return at most k neighbors of each row of a sparse graph of distances.
 
-    Rows that have fewer repeat the last one, and `counts` says how many they have.
+    Rows with fewer neighbors repeat the last one, and `counts` holds their numbers of neighbors.
     """
     check_not_negative("precomputed", graph.data)
     graph = sparse.csr_array(graph) if are_queries else without_diagonal(graph)
@@ -95,8 +95,8 @@ def neighbors_in_graph(graph: Any, k: int, *, are_queries: bool = False) -> Neig
     return found if (known == used).all() else replace(found, counts=known)
 
 
-def usual_neighbors(graph: Any) -> int:
-    """Return how many neighbors the median row of a sparse graph has, without the point itself."""
+def median_neighbors(graph: Any) -> int:
+    """Return the number of neighbors of the median row of a sparse graph, without the point itself."""
     counts = np.diff(graph.indptr)
     rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     itself = np.bincount(rows[graph.indices == rows], minlength=len(counts))
@@ -104,30 +104,30 @@ def usual_neighbors(graph: Any) -> int:
 
 
 def perplexity_for_graph(values: Any, settings: Settings) -> tuple[float, ...]:
-    """Return the perplexities; a third of the neighbors at most, with a warning, if values are a graph with too few."""
+    """Return the perplexities. For a graph with too few neighbors, lower them to a third of the neighbors, and warn."""
     perplexity = settings.perplexity
     if settings.metric != "precomputed" or not sparse.issparse(values):
         return perplexity
-    wanted = settings.n_neighbors if isinstance(settings.n_neighbors, int) else int(3 * max(perplexity))
-    found = usual_neighbors(values)
-    largest = max(1.0, found / 3)
-    if not 0 < found < wanted or max(perplexity) <= largest:
+    needed = settings.n_neighbors if isinstance(settings.n_neighbors, int) else int(3 * max(perplexity))
+    there = median_neighbors(values)
+    largest = max(1.0, there / 3)
+    if not 0 < there < needed or max(perplexity) <= largest:
         return perplexity
-    given = ", ".join(f"{one:g}" for one in perplexity)
+    listed = ", ".join(f"{value:g}" for value in perplexity)
     warnings.warn(
-        f"perplexity={given} is too large for a graph with {found} neighbors per point; using {largest:g}; "
+        f"perplexity={listed} is too large for a graph with {there} neighbors per point; using {largest:g}; "
         f"for more, pass a graph with {int(3 * max(perplexity))} neighbors per point",
         UserWarning,
         stacklevel=5,
     )
-    return tuple(min(one, largest) for one in perplexity)
+    return tuple(min(value, largest) for value in perplexity)
 
 
-def precomputed_neighbors(given: Any, k: int, *, are_queries: bool = False) -> Neighbors:
+def precomputed_neighbors(distances: Any, k: int, *, are_queries: bool = False) -> Neighbors:
     """Return neighbors for metric="precomputed"."""
-    if sparse.issparse(given):
-        return neighbors_in_graph(given, k, are_queries=are_queries)
-    return neighbors_in_matrix(given, k, are_queries=are_queries)
+    if sparse.issparse(distances):
+        return neighbors_in_graph(distances, k, are_queries=are_queries)
+    return neighbors_in_matrix(distances, k, are_queries=are_queries)
 
 
 def precomputed_affinities(matrix: Any) -> Affinities:

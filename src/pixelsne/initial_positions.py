@@ -1,4 +1,4 @@
-"""Where the points start."""
+"""Initial positions of the points."""
 
 from dataclasses import dataclass
 
@@ -9,27 +9,25 @@ from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Positions
 from pixelsne.reduce import principal_components
 
-# Deviation of the start along its longer axis, embedding units: small enough for all forces to be
-# nearly linear, so that the map unfolds instead of exploding.
+# Standard deviation of the initial positions along their longer axis, embedding units. It is so small that all forces
+# are nearly linear, and the map unfolds instead of exploding.
 START_DEVIATION = 1e-4
 
-
-# A start whose deviation exceeds that of its middle by this factor is ruled by outliers. They are brought to
-# the border of the others, who would otherwise all start in one spot, and take long to come out of it.
+# Outliers dominate if the deviation of all positions is this many times that of the middle. They are then clipped, or
+# all other points would start in one spot, which takes many iterations to unfold.
 OUTLIER_FACTOR = 3.0
 FARTHEST_START = 5.0  # deviations of the middle
 
-MIDDLE = (16, 84)  # percentiles, two deviations apart if a distribution is normal
+MIDDLE = (16, 84)  # percentiles, two deviations apart in a normal distribution
 
-
-# Of the walk along the affinities: so many vectors, rounds, and products at most.
+# Subspace iteration for the spectral axes: vectors, rounds (fewest, most), and the limit of multiplications.
 SPECTRAL_VECTORS = 10
 SPECTRAL_ROUNDS = (15, 150)
 SPECTRAL_PRODUCTS = 2e10
 AXES = 2
-RESTING = 1e-8  # what a way that never mixes may lose in a step, by rounding
+ROUNDING = 1e-8  # an eigenvalue within this of 1 is 1: its mode is constant on each connected component
 
-PARTED = 1e-2  # of START_DEVIATION: nearer ones coincide
+COINCIDING = 1e-2  # of START_DEVIATION: points that are nearer to each other coincide
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def without_outliers(centered: AnyArray) -> AnyArray:
 
 
 def shrink(start: AnyArray, seed: int) -> Positions:
-    """Center the axes and scale the longer one to START_DEVIATION. Constant axes get noise, since zeros never move."""
+    """Center the axes and scale the longer one to START_DEVIATION. Constant axes get noise, or nothing would move."""
     centered = start.astype(np.float64) - start.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
     centered = without_outliers(centered / (largest if largest > 0 else 1.0))
@@ -82,43 +80,46 @@ def noise_positions(n: int, seed: int) -> Positions:
 
 
 def spectral_axes(affinities: Affinities, seed: int) -> AnyArray:
-    """Return (n, 2) the slowest modes of a random walk along the affinities, by subspace iteration."""
+    """Return (n, 2) coordinates along the slowest modes of a random walk on the affinities, by subspace iteration."""
     n = len(affinities)
     matrix = sparse.csr_array((affinities.values, affinities.columns, affinities.offsets), shape=(n, n))
     roots = np.sqrt(np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel())
     roots[roots == 0] = 1.0
 
     def walk(vectors: AnyArray) -> AnyArray:
-        """Take a lazy step, half of which stays in place, so that oscillating modes decay first."""
+        """Take a lazy step, which stays in place with probability 1/2, so that oscillating modes decay first."""
         moved: AnyArray = (vectors + (matrix @ (vectors / roots[:, None])) / roots[:, None]) / 2
         return moved
 
     basis = np.random.default_rng(seed).normal(size=(n, min(n, SPECTRAL_VECTORS)))
-    basis[:, 0] = roots  # the walk's resting state, which the others stay at right angles to
+    basis[:, 0] = roots  # the stationary state; the other vectors are orthogonal to it
     affordable = int(SPECTRAL_PRODUCTS / max(1, matrix.nnz * basis.shape[1]))
     for _ in range(min(max(affordable, SPECTRAL_ROUNDS[0]), SPECTRAL_ROUNDS[1])):
         basis = np.linalg.qr(walk(basis))[0]
-    speeds, ways = np.linalg.eigh(basis.T @ walk(basis))
-    axes: AnyArray = basis @ two_of(speeds[::-1], ways[:, ::-1], seed) / roots[:, None]
+    eigenvalues, vectors = np.linalg.eigh(basis.T @ walk(basis))
+    axes: AnyArray = basis @ slowest_modes(eigenvalues[::-1], vectors[:, ::-1], seed) / roots[:, None]
     return axes
 
 
-def two_of(speeds: AnyArray, ways: AnyArray, seed: int) -> AnyArray:
-    """The slowest but for resting. Parts without links among each other rest each by itself: ways that are equally
-    slow, of which two at random mixtures give every part a place of its own."""
-    resting = int(np.sum(speeds > 1 - RESTING))
-    if resting <= AXES:
-        return ways[:, 1 : 1 + AXES]
-    mixtures: AnyArray = ways[:, :resting] @ np.random.default_rng(seed).normal(size=(resting, AXES))
+def slowest_modes(eigenvalues: AnyArray, vectors: AnyArray, seed: int) -> AnyArray:
+    """Return the two slowest modes after the stationary state. Eigenvalues and vectors are in descending order.
+
+    A graph with several connected components has as many stationary modes, each constant on every component. Then
+    return two random mixtures of these, which give each component a position of its own.
+    """
+    stationary = int(np.sum(eigenvalues > 1 - ROUNDING))
+    if stationary <= AXES:
+        return vectors[:, 1 : 1 + AXES]
+    mixtures: AnyArray = vectors[:, :stationary] @ np.random.default_rng(seed).normal(size=(stationary, AXES))
     return mixtures
 
 
-def part_coinciding(start: Positions, seed: int) -> Positions:
-    """Add noise to points that coincide with all their neighbors: no force could separate them."""
-    cells = np.rint(start / np.float32(PARTED * START_DEVIATION)).astype(np.int64)
+def separate_coinciding(start: Positions, seed: int) -> Positions:
+    """Add noise to points that coincide: no force could separate them."""
+    cells = np.rint(start / np.float32(COINCIDING * START_DEVIATION)).astype(np.int64)
     _, groups, sizes = np.unique(cells[:, 0] * 2**32 + cells[:, 1], return_inverse=True, return_counts=True)
     crowded = sizes[groups.ravel()] > 1
-    return np.where(crowded[:, None], start + PARTED * noise_positions(len(start), seed), start).astype(np.float32)
+    return np.where(crowded[:, None], start + COINCIDING * noise_positions(len(start), seed), start).astype(np.float32)
 
 
 def initial_positions(points: AnyArray, init: str | AnyArray, seed: int) -> Positions:

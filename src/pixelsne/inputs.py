@@ -9,7 +9,7 @@ from scipy import sparse
 from pixelsne.arrays import AnyArray
 from pixelsne.sparse_structure import StructureError, to_csr
 
-NUMERIC_KINDS = "biufc"  # scikit-learn has its own words for complex numbers
+NUMERIC_KINDS = "biufc"  # scikit-learn rejects complex numbers with an error of its own
 COLUMNS_NAMED = 5  # in an error
 
 
@@ -30,7 +30,7 @@ def as_numbers(values: Any) -> Any:
     array = np.asarray(values)
     if array.dtype.kind in NUMERIC_KINDS:
         return values if isinstance(values, np.ndarray) else array
-    if array.dtype.kind == "O":  # numbers after all, maybe
+    if array.dtype.kind == "O":  # objects may be numbers
         try:
             return np.asarray(values, dtype=np.float64)
         except ValueError:
@@ -45,7 +45,7 @@ def column_names(frame: Any) -> list[str]:
 
 
 def refuse_containers(values: Any) -> None:
-    """Raise ValueError for containers of arrays, saying which array to pass."""
+    """Raise ValueError for lazy frames and for containers of arrays. The error names the arrays to pass."""
     if hasattr(values, "collect_schema") and not hasattr(values, "to_numpy"):
         raise ValueError("X is a lazy frame; give X.collect()")
     if hasattr(values, "obsm") and hasattr(values, "X"):
@@ -67,7 +67,7 @@ def stacked_vectors(values: Any) -> Any:
     column = only_column(values)
     if isinstance(column, np.ndarray | list | tuple) or sparse.issparse(column) or not hasattr(column, "__len__"):
         return None
-    if hasattr(column, "to_arrow") and not column_names(column):  # of polars
+    if hasattr(column, "to_arrow") and not column_names(column):  # a polars Series
         column = column.to_arrow()
     if hasattr(column, "to_pylist") and not column_names(column):
         return stacked_arrow(column)
@@ -96,7 +96,7 @@ def check_lengths(lengths: AnyArray) -> None:
 
 
 def without_mask(values: Any, name: str = "X", remedy: str = "X.filled(value)") -> Any:
-    """Return the numbers of a masked array; ValueError if some are masked."""
+    """Return the numbers of a masked array; raise ValueError if some are masked."""
     masked = np.argwhere(np.ma.getmaskarray(values))
     if len(masked):
         first = ", ".join(str(index) for index in masked[0])
@@ -118,15 +118,15 @@ def with_dense_columns(frame: Any) -> Any:
         return frame
     if all(are_sparse) and all(dtype.fill_value == 0 and dtype.subtype.kind in NUMERIC_KINDS for dtype in dtypes):
         return sparse.csr_array(frame.sparse.to_coo())
-    import pandas as pd  # noqa: PLC0415 - whoever gives such a frame has it
+    import pandas as pd  # noqa: PLC0415 - installed, since the frame is from pandas
 
     columns = [frame.iloc[:, index] for index in range(len(dtypes))]
-    dense = [one.sparse.to_dense() if is_sparse else one for one, is_sparse in zip(columns, are_sparse, strict=True)]
-    return pd.concat(dense, axis=1)
+    pairs = zip(columns, are_sparse, strict=True)
+    return pd.concat([column.sparse.to_dense() if is_sparse else column for column, is_sparse in pairs], axis=1)
 
 
 def with_distinct_names(frame: Any) -> Any:
-    """Rename the columns of a pandas frame or pyarrow table that share a name: narwhals takes no such frames."""
+    """Rename columns of a pandas frame or pyarrow table that share a name: narwhals rejects such frames."""
     names = list(getattr(frame, "column_names", getattr(frame, "columns", [])))
     counts = Counter(names)
     if len(counts) == len(names):
@@ -136,7 +136,7 @@ def with_distinct_names(frame: Any) -> Any:
 
 
 def checked_sparse(matrix: Any) -> Any:
-    """Return a csr_array with valid indices; ValueError if the matrix is inconsistent."""
+    """Return a csr_array with valid indices; raise ValueError if the matrix is inconsistent."""
     try:
         return to_csr(matrix)
     except StructureError as error:
@@ -145,7 +145,7 @@ def checked_sparse(matrix: Any) -> Any:
 
 def frame_as_array(frame: Any) -> Any:
     """Return a data frame that narwhals supports as an array; anything else unchanged."""
-    import narwhals  # noqa: PLC0415 - only for those who have data frames
+    import narwhals  # noqa: PLC0415 - only data frames need it
 
     known = narwhals.from_native(frame, eager_only=True, pass_through=True)
     if not isinstance(known, narwhals.DataFrame):

@@ -1,4 +1,4 @@
-"""How much memory a run will take, told before it is taken."""
+"""Estimate the memory of a run, and check that there is enough, before the run starts."""
 
 import os
 from bisect import bisect_right
@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy import sparse
 
-from pixelsne.choices import CORE_METRICS, GIVEN_METRICS
+from pixelsne.choices import CORE_METRICS, PRECOMPUTED_METRICS
 from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
 from pixelsne.neighbors import CLUSTER_SIZE, choose_effort, choose_search
 from pixelsne.reduce import SPARE_DIRECTIONS, reduces
@@ -19,29 +19,29 @@ GIGABYTE = 1e9
 FLOAT, DOUBLE, INDEX, KEY = 4, 8, 4, 8  # bytes
 PAIR = INDEX + FLOAT  # a neighbor and its distance or affinity
 
-# A symmetric P has more entries than n k: whom a point chose, and who chose it. Between 1.26 and 1.83 times
-# as many on data we have measured, so that the estimate is true to some 15 %.
+# A row of the symmetric P holds the neighbors of a point and the points it is a neighbor of. So P has more than n k
+# entries: 1.26 to 1.83 times as many on the data we measured. The estimate is therefore within 15 %.
 JOINT_PER_CHOSEN = 1.58
 
-# Of symmetrizing, an eighth is at work at a time: edges of 12 bytes come in, finished rows go out.
-SHARE_AT_WORK = 1 / 8
+# Symmetrizing processes an eighth of the rows at a time: their incoming edges, of 12 bytes each, and finished rows.
+SHARE_AT_ONCE = 1 / 8
 EDGE = 12
 
-# Of a point in the descent: position, velocity, gains, both forces, and its place in the field's order.
+# Bytes of a point in the descent: position, velocity, gains, both forces, and its index in the order of the field.
 POINT_IN_DESCENT = 100
 
-# A user's own graph is copied, sorted and turned.
+# Bytes per entry of a precomputed graph, which is copied, sorted and transposed.
 PAIR_IN_GRAPH = 48
 
-# Of a reduction: a covariance, its copy and its vectors, or a basis, its image and their product; a sample of rows
-# in all columns, along all components, and what comes between.
+# Matrices of a reduction: covariance, its copy and its eigenvectors; or basis, image and their product. Copies of the
+# sampled rows: in all columns, along all components, and intermediate results.
 MATRICES = 3
 SAMPLES = 3
 
-# With fewer, a map shows little more than who is next to whom; no advice, then.
+# An error advises no fewer neighbors than this: maps with fewer show little structure.
 FEWEST_NEIGHBORS = 9
 
-# Blocks of rows, the field's lattice, buffers of threads, whatever n is.
+# Bytes that do not depend on n: blocks of rows, the field's lattice, buffers of threads.
 FIXED = 19e6
 
 
@@ -50,21 +50,21 @@ class Workload:
     """The sizes that decide how much memory a run needs."""
 
     n: int
-    dimensions: int  # after reduction, at most; 0 where there are no coordinates
+    dimensions: int  # after reduction, at most; 0 without coordinates
     neighbors: int
-    search: str  # of neighbors.SEARCHES, or "given"
-    counted_by: str = "perplexity"  # what the number of neighbors comes from; "": from the input alone
-    columns: int = 0  # of an input that is reduced; 0: it is not
-    fewest_dimensions: int | None = None  # that n_pca="auto" may choose; None: as many as at most
+    search: str  # a key of neighbors.SEARCHES, or "precomputed"
+    counted_by: str = "perplexity"  # the parameter that sets the number of neighbors; "": the input sets it
+    columns: int = 0  # columns of an input that is reduced; 0: no reduction
+    fewest_dimensions: int | None = None  # the fewest that n_pca="auto" may choose; None: equal to `dimensions`
 
 
 def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
     n, columns = values.shape
     counted_by = "perplexity" if settings.n_neighbors is None else "n_neighbors"
-    if settings.metric in GIVEN_METRICS and sparse.issparse(values):
+    if settings.metric in PRECOMPUTED_METRICS and sparse.issparse(values):
         neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:
-        return Workload(n, 0, neighbor_count, "given", counted_by)
+        return Workload(n, 0, neighbor_count, "precomputed", counted_by)
     reduced = columns if reduces(columns, settings.n_pca) else 0
     if not reduced or isinstance(settings.n_pca, int):
         dimensions, fewest = min(n, settings.n_pca) if reduced else columns, None
@@ -94,8 +94,8 @@ def reducing_bytes(work: Workload) -> float:
     return DOUBLE * (MATRICES * matrices + SAMPLES * min(sample, NUMBERS_IN_SAMPLE))
 
 
-def clusters_around_bytes(work: Workload) -> float:
-    """Return what the list of clusters around each cluster takes, and the table of those each point looked at."""
+def near_clusters_bytes(work: Workload) -> float:
+    """Return the bytes of the lists of near clusters, and of the bits for the clusters compared with each point."""
     clusters = work.n / CLUSTER_SIZE
     probes = choose_effort(work.n, work.dimensions).probes
     return clusters * PAIR * min(clusters, 8 * probes) + work.n * min(clusters, 5 * probes) / 8
@@ -105,11 +105,11 @@ def search_bytes(work: Workload) -> float:
     """Return the bytes of the search, without points and results."""
     points, pairs = FLOAT * work.n * work.dimensions, work.n * work.neighbors
     return {
-        "exact": 2 * points,  # in another order, and in panels
+        "exact": 2 * points,  # reordered points, and panels
         "vp-tree": 40 * work.n,
         "rp-forest": KEY * pairs + points,
-        "clusters": KEY * pairs + points + clusters_around_bytes(work),  # in another order
-        "given": (PAIR_IN_GRAPH - PAIR) * pairs,
+        "clusters": KEY * pairs + points + near_clusters_bytes(work),  # reordered points
+        "precomputed": (PAIR_IN_GRAPH - PAIR) * pairs,
     }.get(work.search, KEY * pairs + points)
 
 
@@ -120,7 +120,7 @@ def bytes_by_stage(work: Workload) -> dict[str, float]:
     return {
         "reduce": points + reducing_bytes(work),
         "neighbors": points + PAIR * pairs + search_bytes(work),
-        "affinities": points + PAIR * pairs + joint + SHARE_AT_WORK * (EDGE * pairs + joint),
+        "affinities": points + PAIR * pairs + joint + SHARE_AT_ONCE * (EDGE * pairs + joint),
         "descent": points + joint + POINT_IN_DESCENT * work.n,
     }
 
@@ -138,7 +138,7 @@ def read_number(path: Path) -> float | None:
 
 
 def own_groups() -> list[Path]:
-    """Return the control groups of this process and their parents; containers and batch systems limit memory there."""
+    """Return the folders of this process's control groups and their parents, which limit memory in containers."""
     root = Path("/sys/fs/cgroup")
     folders = []
     try:
@@ -154,7 +154,7 @@ def own_groups() -> list[Path]:
     return folders
 
 
-# Names in the two versions of such groups: the limit, what is used, and what of it can be had back at once.
+# File names in the two versions of control groups: the limit, the memory in use, and the part that can be reclaimed.
 GROUP_FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -166,12 +166,12 @@ def left_in_group(folder: Path) -> float:
     for limit, used, reclaimable in GROUP_FILES:
         most, now = read_number(folder / limit), read_number(folder / used)
         if most is not None and now is not None:
-            return max(0.0, most - now + read_figure(folder / "memory.stat", reclaimable))
+            return max(0.0, most - now + read_entry(folder / "memory.stat", reclaimable))
     return float("inf")
 
 
-def read_figure(path: Path, name: str) -> float:
-    """Return the number of a line `name number` of a file; 0 if there is none."""
+def read_entry(path: Path, name: str) -> float:
+    """Return the number on the line `name number` of a file; 0 if there is no such line."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -196,22 +196,22 @@ def available() -> float:
     return min([free_memory(), *map(left_in_group, own_groups())])
 
 
-def check_room_for_values(rows: int, columns: int, size: int) -> None:
+def check_memory_for_values(rows: int, columns: int, size: int) -> None:
     """Raise MemoryError if the rest of an input does not fit. size: its bytes."""
-    there = available()
-    if size > there:
+    free = available()
+    if size > free:
         raise MemoryError(
             f"{rows:,} rows of {columns} numbers take another {size / GIGABYTE:.1f} GB, "
-            f"{there / GIGABYTE:.1f} GB are available; take fewer rows or columns"
+            f"{free / GIGABYTE:.1f} GB are available; take fewer rows or columns"
         )
 
 
-def check_room_for_points(n: int, dimensions: int) -> None:
+def check_memory_for_points(n: int, dimensions: int) -> None:
     """Raise MemoryError if the reduced points do not fit."""
-    size, there = FLOAT * n * dimensions, available()
-    if size > there:
+    size, free = FLOAT * n * dimensions, available()
+    if size > free:
         raise MemoryError(
-            f"{n:,} points of {dimensions} dimensions take {size / GIGABYTE:.1f} GB, {there / GIGABYTE:.1f} GB are "
+            f"{n:,} points of {dimensions} dimensions take {size / GIGABYTE:.1f} GB, {free / GIGABYTE:.1f} GB are "
             f"available; take fewer points, or a lower n_pca (50, for example)"
         )
 
@@ -219,20 +219,20 @@ def check_room_for_points(n: int, dimensions: int) -> None:
 def check_memory(work: Workload, beside: int = 0) -> None:
     """Raise MemoryError if a run of this size does not fit. beside: bytes of an input that is not read yet.
 
-    Where n_pca="auto" has not chosen yet, a run is refused only if it could not fit with the fewest components.
+    While n_pca="auto" has not chosen yet, the check assumes the fewest components.
     """
     work = least(work)
-    needed, there = estimate(work) + beside, available()
-    if needed > there:
+    needed, free = estimate(work) + beside, available()
+    if needed > free:
         raise MemoryError(
             f"{work.n:,} points with {work.neighbors} neighbors each take about {needed / GIGABYTE:.1f} GB, "
-            f"{there / GIGABYTE:.1f} GB are available; {remedy(work, there - beside)}"
+            f"{free / GIGABYTE:.1f} GB are available; {remedy(work, free - beside)}"
         )
 
 
-def remedy(work: Workload, there: float) -> str:
+def remedy(work: Workload, free: float) -> str:
     """Return advice on what would fit."""
-    fitting = fewer_neighbors(work, there) if work.counted_by else 0
+    fitting = fewer_neighbors(work, free) if work.counted_by else 0
     if fitting >= FEWEST_NEIGHBORS:
         lower = fitting // 3 if work.counted_by == "perplexity" else fitting
         return (
@@ -243,7 +243,7 @@ def remedy(work: Workload, there: float) -> str:
     return f"take fewer points, or a lower n_pca ({work.dimensions} dimensions now)"
 
 
-def fewer_neighbors(work: Workload, there: float) -> int:
+def fewer_neighbors(work: Workload, free: float) -> int:
     """Return the largest number of neighbors that fits; 0 if none does."""
     counts = range(1, work.neighbors)
-    return bisect_right(counts, there, key=lambda k: estimate(replace(work, neighbors=k)))
+    return bisect_right(counts, free, key=lambda k: estimate(replace(work, neighbors=k)))

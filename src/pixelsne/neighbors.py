@@ -1,4 +1,4 @@
-"""The nearest neighbors of every point, by one of several searches."""
+"""Find the nearest neighbors of every point, by one of several searches."""
 
 import math
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from pixelsne.arrays import Points
 class Neighbors:
     indices: NDArray[np.int32]  # (n, k), nearest first, never the point itself, none twice
     distances: NDArray[np.float32]  # (n, k)
-    order: NDArray[np.int32] | None = None  # the point that each row, and each index, stands for; None: itself
-    counts: NDArray[np.int64] | None = None  # (n), of rows that have fewer than k, as in a user's graph; None: all k
+    order: NDArray[np.int32] | None = None  # order[i] is the point that row i and index i mean; None: point i
+    counts: NDArray[np.int64] | None = None  # (n) neighbors of each row; None: all rows have k
 
 
 @dataclass(frozen=True)
@@ -24,30 +24,31 @@ class ForestEffort:
     """Parameters of `rp-forest`. benchmarks/neighbors.py measures the recall of the defaults."""
 
     trees: int = 8
-    candidates: int = 2000  # points a block of queries is compared with before exploring
-    rounds: int = 3  # of exploring; it ends earlier once few lists change
-    reach: int = 30  # neighbors of neighbors looked at: reach x reach a point
+    candidates: int = 2000  # points that a block of queries is compared with before exploring
+    rounds: int = 3  # of exploring, at most; exploring ends once few lists change
+    reach: int = 30  # neighbors of neighbors compared: reach x reach per point
 
 
-CLUSTER_SIZE = 256  # points in a cluster, about
+CLUSTER_SIZE = 256  # approximate number of points in a cluster
 
 
 @dataclass(frozen=True)
 class ClusterEffort:
     """Parameters of `clusters`. benchmarks/neighbors.py measures the recall of choose_effort."""
 
-    probes: int  # clusters a point is compared with on average at most, its own included
+    probes: int  # the most clusters that a point is compared with on average, its own included
     size: int = CLUSTER_SIZE
-    recall: float = 0.995  # reached with fewer probes where that is possible; 1: all points are compared
-    reach: int = 20  # neighbors of neighbors looked at afterwards: reach x reach a point
+    recall: float = 0.995  # target, often reached with fewer probes; 1: all points are compared
+    reach: int = 20  # neighbors of neighbors compared afterwards: reach x reach per point
 
 
-# Comparing all points may take this long on two threads of the reference machine. The time is worked out, not taken:
-# the same input is searched in the same way everywhere. benchmarks/exact_search.py measures the three constants.
+# Comparing all points may take this long on two threads of the reference machine. The time is estimated by a model, not
+# measured, so that every machine searches the same input in the same way. benchmarks/exact_search.py measures the
+# constants of the model.
 AFFORDABLE_SECONDS = 2.0
 SECONDS_PER_PAIR = 0.3e-9
 SECONDS_PER_COORDINATE = 0.015e-9  # of a pair
-SECONDS_PER_CANDIDATE = 30e-9  # k log(n / k) candidates a point are kept for a while
+SECONDS_PER_CANDIDATE = 30e-9  # k log(n / k) candidates per point enter its list
 
 
 def exact_seconds(n: int, d: int, k: int) -> float:
@@ -57,12 +58,12 @@ def exact_seconds(n: int, d: int, k: int) -> float:
 
 
 def usual_probes(n: int) -> float:
-    """Return a number of clusters that grows more slowly than all clusters do."""
+    """Return a number of probes that grows more slowly than the number of clusters."""
     return 27 + 0.108 * math.sqrt(n)
 
 
 def choose_effort(n: int, d: int) -> ClusterEffort:
-    """Return an effort whose probes take as long as is affordable, or more for many points."""
+    """Return an effort with as many probes as AFFORDABLE_SECONDS allow, or usual_probes if those are more."""
     affordable = AFFORDABLE_SECONDS / (n * CLUSTER_SIZE * (SECONDS_PER_PAIR + d * SECONDS_PER_COORDINATE))
     return ClusterEffort(probes=round(max(usual_probes(n), affordable)))
 
@@ -74,12 +75,12 @@ class SearchRequest:
     points: Points
     k: int
     seed: int
-    reorder: bool  # whether points may be numbered anew
+    reorder: bool  # whether the search may renumber the points
     token: _core.ProgressToken
     threads: int
 
 
-# For fewer points, the order in memory does not matter.
+# With fewer points, their order in memory does not matter.
 ORDERED_FROM = 5_000
 
 
@@ -111,8 +112,8 @@ def search_forest(request: SearchRequest) -> Neighbors:
     return Neighbors(*found)
 
 
-def search_in_clusters(request: SearchRequest, effort: ClusterEffort, asked: int) -> Neighbors:
-    """Search the neighbors of the first `asked` points among all points."""
+def search_in_clusters(request: SearchRequest, effort: ClusterEffort, queries: int) -> Neighbors:
+    """Return the neighbors of the first `queries` points, among all points."""
     indices, distances, order = _core.cluster_neighbors(
         request.points,
         request.k,
@@ -121,7 +122,7 @@ def search_in_clusters(request: SearchRequest, effort: ClusterEffort, asked: int
         effort.recall,
         effort.probes,
         effort.reach,
-        asked,
+        queries,
         request.reorder,
         request.token,
         request.threads,
@@ -141,7 +142,7 @@ SEARCHES: dict[str, Callable[[SearchRequest], Neighbors]] = {
     "clusters": search_clusters,
 }
 
-# Whoever wants such a share of all points as neighbors has to look at most of them anyway.
+# A search for more neighbors than this share of all points compares most points anyway.
 LARGE_SHARE = 0.1
 
 
@@ -165,22 +166,22 @@ def find_neighbors(
 ) -> Neighbors:
     """Stage 2: return k neighbors of each of the n points, 1 <= k < n.
 
-    With `reorder` a search may renumber the points so that near ones are close in memory, and returns `order`.
+    With `reorder`, a search may renumber the points so that near ones are close in memory; it then returns `order`.
     """
     n, d = points.shape
     search = SEARCHES[choose_search(method, n, d, k)]
     return search(SearchRequest(points, k, seed, reorder, token or _core.ProgressToken(), threads))
 
 
-def find_neighbors_of_first(points: Points, asked: int, k: int, seed: int, threads: int) -> Neighbors:
-    """Return k neighbors of each of the first `asked` points, among all points.
+def find_neighbors_of_first(points: Points, queries: int, k: int, seed: int, threads: int) -> Neighbors:
+    """Return k neighbors of each of the first `queries` points, among all points.
 
-    `order` is None, or the asked points are numbered anew: row i, and an index i < asked, stand for order[i].
+    If `order` is not None, the queries are renumbered: row i, and an index i < queries, mean point order[i].
     """
     n, d = points.shape
     exact = choose_search("auto", n, d, k) == "exact"
     request = SearchRequest(points, k, seed, reorder=not exact, token=_core.ProgressToken(), threads=threads)
     if exact:
         found = search_exact(request)
-        return Neighbors(found.indices[:asked], found.distances[:asked])
-    return search_in_clusters(request, choose_effort(n, d), asked)
+        return Neighbors(found.indices[:queries], found.distances[:queries])
+    return search_in_clusters(request, choose_effort(n, d), queries)

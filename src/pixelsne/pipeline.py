@@ -18,7 +18,7 @@ from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
 from pixelsne.graphs import perplexity_for_graph
-from pixelsne.initial_positions import initial_positions, part_coinciding, spectral_axes
+from pixelsne.initial_positions import initial_positions, separate_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, reduced_to, workload
 from pixelsne.neighbors import Neighbors
 from pixelsne.schedule import warn_of_no_late_phase
@@ -35,8 +35,8 @@ def fitting_perplexity(perplexities: tuple[float, ...], n: int, points: str = "p
     """Return the perplexities, lowered with a warning if they are too large for n points."""
     largest = max(1.0, (n - 1) / 3)
     if max(perplexities) > largest:
-        given = ", ".join(f"{perplexity:g}" for perplexity in perplexities)
-        warnings.warn(f"perplexity={given} is too large for {n} {points}; using {largest:g}", UserWarning, stacklevel=5)
+        value = ", ".join(f"{perplexity:g}" for perplexity in perplexities)
+        warnings.warn(f"perplexity={value} is too large for {n} {points}; using {largest:g}", UserWarning, stacklevel=5)
     return tuple(min(perplexity, largest) for perplexity in perplexities)
 
 
@@ -58,11 +58,11 @@ class Prepared:
 
     space: Space
     affinities: Affinities
-    order: Order  # the (distinct) input row at each place of the affinities, where these differ
-    duplicates: Duplicates | None = None  # None: every row of the input is a point of its own
+    order: Order  # order[i] is the (distinct) input row of row i of the affinities; None: row i
+    duplicates: Duplicates | None = None  # None: each input row is a point of its own
 
     def kl_divergence(self, positions: Positions, settings: Settings) -> float:
-        """Return KL of positions in embedding units, in the order of the input."""
+        """Return the KL divergence of positions in embedding units, in the order of the input."""
         distinct = positions if self.duplicates is None else self.duplicates.centers(positions)
         in_order = distinct if self.order is None else distinct[self.order]
         return Descent(self.affinities, in_order, settings, self.order, self.duplicates).final_divergence()
@@ -78,7 +78,7 @@ class Run:
         self.perplexity = fitting_perplexity(perplexity_for_graph(values, settings), n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
         self.workload: Workload = workload(values, settings, self.neighbor_count)
-        self.timings: dict[str, float] = {}  # of stages that are over
+        self.timings: dict[str, float] = {}  # seconds of completed stages
         self._stage: str | None = None
         self._stage_began = 0.0
         self.prepared: Prepared | None = None
@@ -96,7 +96,7 @@ class Run:
     def prepare(self) -> Generator[Snapshot, None, Prepared]:
         """Run the stages before the descent."""
         check_memory(self.workload)
-        space = yield from self._enter_space()
+        space = yield from self._make_space()
         distinct, duplicates = space, None
         if self.settings.duplicates == "merge":
             distinct, duplicates = space.distinct(int(max(self.perplexity)))
@@ -109,7 +109,7 @@ class Run:
         """Set perplexity and number of neighbors for this many distinct rows."""
         with warnings.catch_warnings():
             if self.perplexity != self.settings.perplexity:
-                warnings.simplefilter("ignore")  # it was too large for all rows, and that has been said
+                warnings.simplefilter("ignore")  # the constructor has warned already
             self.perplexity = fitting_perplexity(self.perplexity, distinct, "distinct rows")
         self.neighbor_count = neighbor_count(self.settings, self.perplexity, distinct)
 
@@ -132,7 +132,7 @@ class Run:
         neighbors = yield from self._find_neighbors(space)
         order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
-        del neighbors  # half of it, the distances, is not needed any more
+        del neighbors  # frees the distances, half of its memory
         if duplicates is not None:
             conditional = weigh(conditional, duplicates.weights if order is None else duplicates.weights[order])
         return (yield from self._symmetrize(conditional)), order
@@ -146,14 +146,14 @@ class Run:
             axes = prepared.space.axes()
             axes = axes if axes is None else axes[rows]
         if axes is None:
-            start = part_coinciding(initial_positions(spectral_axes(affinities, seed), init, seed), seed)
+            start = separate_coinciding(initial_positions(spectral_axes(affinities, seed), init, seed), seed)
         elif isinstance(init, str):
-            start = initial_positions(axes, init, seed)  # equal rows that were not merged begin in one place, and stay
+            start = initial_positions(axes, init, seed)  # equal rows that are not merged stay in one position
         else:
-            start = part_coinciding(initial_positions(axes, init[rows], seed), seed)
+            start = separate_coinciding(initial_positions(axes, init[rows], seed), seed)
         return start if prepared.order is None else start[prepared.order]
 
-    def _enter_space(self) -> Generator[Snapshot, None, Space]:
+    def _make_space(self) -> Generator[Snapshot, None, Space]:
         values, self._values = self._values, None
         with self._timed("reduce"):
             work = watched(lambda token: make_space(values, self.settings, token))
@@ -202,15 +202,15 @@ class Run:
         if self.descent is None or self.prepared is None:
             raise RuntimeError("the run has not reached its descent yet: there is no map to take")
         descent, threads = self.descent, self.settings.threads
-        # After an interrupt every second counts, and the last normalizer is one step old at most.
+        # After an interrupt, use the normalizer of the last step: an exact one takes about a second.
         interrupted = stopped_by == "interrupt" and descent.iteration > 0
         divergence = descent.divergence() if interrupted else descent.final_divergence()
         positions = descent.final_map()
-        bounds = _core.bounds(positions, threads)  # an interrupt may have come between step and screen
+        bounds = _core.bounds(positions, threads)  # an interrupt between a step and its screen leaves an old screen
         return Embedding(
             positions=positions,
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
-            space=self.prepared.space.kept(),
+            space=self.prepared.space.for_transform(),
             neighbor_count=self.neighbor_count,
             perplexity=self.perplexity,
             kl_divergence=divergence,

@@ -1,4 +1,4 @@
-"""Static pictures: the map as it lights up the pixels of the screen, with a legend."""
+"""Draw static pictures of a map: each point colors its pixel of the screen, and a legend explains the colors."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,28 +20,29 @@ COVERED_SHARE = 0.05
 LARGEST_RADIUS = 5
 MARGIN = 2 * LARGEST_RADIUS
 
-# Where points pile up, a pixel is fainter the fewer of them it has: one alone down to FAINTEST, as piles grow.
+# In dense maps, pixels with fewer points are fainter. The opacity of a pixel with one point falls with the count at
+# which a pixel has its full color, down to FAINTEST.
 FAINTEST = 0.35
-FAINTER_BY = 0.27  # for each e-fold of points on a pixel
-FULL_AT = 0.99  # quantile of the counts at which a pixel has its full color
+FAINTER_BY = 0.27  # opacity lost per e-fold of that count
+FULL_AT = 0.99  # quantile of the counts of all pixels with points
 
-# Of the scale of density: the ends are too close to the ground's color.
+# The part of the density scale that is used: its ends are too close to the background.
 DENSITY_SCALE = {False: "magma_r", True: "magma"}
 SCALE_FROM, SCALE_TO = 0.15, 0.92
 
-# Points of a map below new ones, on a light and on a dark ground.
+# Color of the points of a map below new points, on a light and on a dark background.
 QUIET = {False: "#d6d6d6", True: "#45454b"}
 
-# Larger maps are drawn smaller, by a whole factor.
+# Larger maps are reduced by an integer factor.
 LARGEST_SIDE_DRAWN = 8192
 
 DOTS_PER_INCH = 100
-SOFTWARE_KEY = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # of a picture's metadata
-HEAD = 46  # pixels above, for the title
+SOFTWARE_KEY = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # keys in a picture's metadata
+HEAD = 46  # height of the title in pixels
 HAIR = 1e-6  # of a pixel
 LONGEST_NAME = 28  # characters in the legend
 SMALLEST_TEXT, LARGEST_TEXT = 6.0, 12.0  # points
-WIDTH_OF_NUMBERS, WIDTH_OF_DATES = 130, 190  # pixels beside the map, for a scale
+WIDTH_OF_NUMBERS, WIDTH_OF_DATES = 130, 190  # width of a color scale in pixels
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class PlotStyle:
 
     title: str = ""
     dark: bool = False
-    scale: int = 1  #: pixels of the picture for one of the map, along each side
-    point_size: int | None = None  #: pixels of the map across; None: by how many points there are
+    scale: int = 1  #: side of a map pixel in picture pixels
+    point_size: int | None = None  #: diameter in map pixels; None: chosen by the number of points
     color_as: ColorAs = "auto"
 
     @property
@@ -65,8 +66,8 @@ class PlotStyle:
 
 def dot_radius(n: int, resolution: tuple[int, int]) -> int:
     """Return the radius of a dot in pixels, beyond the point's own pixel."""
-    room = COVERED_SHARE * resolution[0] * resolution[1] / max(n, 1)
-    return int(np.clip(np.sqrt(room / np.pi), 0, LARGEST_RADIUS))
+    area = COVERED_SHARE * resolution[0] * resolution[1] / max(n, 1)
+    return int(np.clip(np.sqrt(area / np.pi), 0, LARGEST_RADIUS))
 
 
 def disc(radius: int) -> list[tuple[int, int]]:
@@ -75,7 +76,7 @@ def disc(radius: int) -> list[tuple[int, int]]:
 
 
 class Canvas:
-    """Count the dots on each pixel. A margin around the screen keeps dots at its border whole."""
+    """The number of dots on each pixel. A margin around the screen keeps dots at its border whole."""
 
     def __init__(self, pixels: Pixels, resolution: tuple[int, int], style: PlotStyle, least_radius: int = 0) -> None:
         shrink = -(-max(resolution) // LARGEST_SIDE_DRAWN)
@@ -85,13 +86,13 @@ class Canvas:
             self.radius = min(style.point_size // 2, LARGEST_RADIUS)
         self.style = style
         self.shape = (height + 2 * MARGIN, width + 2 * MARGIN)
-        self._places = (pixels[:, 1] // shrink + MARGIN) * self.shape[1] + pixels[:, 0] // shrink + MARGIN
+        self._indices = (pixels[:, 1] // shrink + MARGIN) * self.shape[1] + pixels[:, 0] // shrink + MARGIN
         self.counts = self._sum(None)
 
     def _sum(self, weights: AnyArray | None) -> AnyArray:
         total = np.zeros(self.shape[0] * self.shape[1])
         for dx, dy in disc(self.radius):
-            total += np.bincount(self._places + dy * self.shape[1] + dx, weights, minlength=total.size)
+            total += np.bincount(self._indices + dy * self.shape[1] + dx, weights, minlength=total.size)
         return total.reshape(self.shape)
 
     def paint(self, colors: Colors, background: Image | None = None) -> Image:
@@ -104,7 +105,7 @@ class Canvas:
         opacity = np.where(self.counts > 0, 1.0, 0.0)
         if self.radius == 0:
             faintest = np.clip(1 - FAINTER_BY * np.log(self.most() / 2), FAINTEST, 1)
-            opacity *= faintest + (1 - faintest) * logarithmic_share(self.counts, self.most())
+            opacity *= faintest + (1 - faintest) * logarithmic_fraction(self.counts, self.most())
         image: Image = background + opacity[:, :, None] * (mean - background)
         return image
 
@@ -114,8 +115,8 @@ class Canvas:
 
         scale = colormaps[DENSITY_SCALE[self.style.dark]]
         most = self.most()
-        shares = logarithmic_share(self.counts, most)
-        shades = scale(SCALE_FROM + (SCALE_TO - SCALE_FROM) * shares)[:, :, :3]
+        fractions = logarithmic_fraction(self.counts, most)
+        shades = scale(SCALE_FROM + (SCALE_TO - SCALE_FROM) * fractions)[:, :, :3]
         image: Image = np.where(self.counts[:, :, None] > 0, shades, np.array(self.style.background))
         if most <= 1:
             return image, None
@@ -127,25 +128,25 @@ class Canvas:
         return float(np.quantile(covered, FULL_AT)) if covered.size else 1.0
 
 
-def logarithmic_share(counts: AnyArray, most: float) -> AnyArray:
-    """Return 0 for one point on a pixel, 1 for `most`, logarithmic in between."""
+def logarithmic_fraction(counts: AnyArray, most: float) -> AnyArray:
+    """Return 0 for one point on a pixel, 1 for `most` points, and a logarithmic scale in between."""
     if most <= 1:
         return np.ones_like(counts)
-    shares: AnyArray = np.clip(np.log(np.maximum(counts, 1)) / np.log(most), 0, 1)
-    return shares
+    fractions: AnyArray = np.clip(np.log(np.maximum(counts, 1)) / np.log(most), 0, 1)
+    return fractions
 
 
 def check_pixels(pixels: Any, resolution: tuple[int, int]) -> Pixels:
-    """Return (n, 2) pixel indices; ValueError if some are outside of the screen."""
-    places = np.asarray(pixels)
-    if places.ndim != 2 or places.shape[1] != 2 or places.dtype.kind not in "iuf":  # noqa: PLR2004
+    """Return (n, 2) pixel indices; raise ValueError if some are outside of the screen."""
+    indices = np.asarray(pixels)
+    if indices.ndim != 2 or indices.shape[1] != 2 or indices.dtype.kind not in "iuf":  # noqa: PLR2004
         raise ValueError(f"pixels must be an array (n, 2) of numbers, as model.pixels_, got {pixels!r:.60}")
-    if not ((places >= 0) & (places < np.array(resolution))).all():
+    if not ((indices >= 0) & (indices < np.array(resolution))).all():
         width, height = resolution
         raise ValueError(
             f"pixels must lie on the screen of {width} x {height}; give model.pixels_ and the model's resolution"
         )
-    return places.astype(np.int32)
+    return indices.astype(np.int32)
 
 
 def save_picture(
@@ -159,12 +160,12 @@ def save_picture(
     kind: str | None = None,
     behind: Pixels | None = None,
 ) -> None:
-    """Write a picture of the map, with `style.scale` pixels for each pixel of the map.
+    """Write a picture of the map to a file.
 
-    `pixels` are a model's `pixels_` or `embedding_`, `resolution` is the model's own. Points are colored by `labels`
-    (an array, or a column of a pyarrow table called `name`), or by density if there are none.
-    `kind` is "png", "svg" or "pdf", needed where the file's name does not tell. `behind` holds the pixels of a map on
-    which new points were placed: these are drawn in gray below the others, which have one color without `labels`.
+    `pixels` are the `pixels_` or `embedding_` of a model, and `resolution` is that of the model. `labels` color the
+    points: an array, or a column of a pyarrow table called `name`. Without labels, the color is the density of points.
+    `kind` is "png", "svg" or "pdf"; it is needed if the file's name has no such suffix. `behind` holds the pixels of a
+    map on which new points were placed; it is drawn in gray below the new points, which have one color without labels.
     """
     style, resolution = style or PlotStyle(), check_resolution(resolution)
     pixels = check_pixels(pixels, resolution)
@@ -186,7 +187,7 @@ def save_picture(
 def paint_over(
     old: Pixels, new: Pixels, resolution: tuple[int, int], labels: Any, name: str, style: PlotStyle
 ) -> tuple[Image, Coloring]:
-    """Return the new points on top of the old ones, in dots that are no smaller, and a legend that tells them apart."""
+    """Return an image of the new points over the old ones, in dots of at least their size, and colors with a legend."""
     below = Canvas(old, resolution, style)
     quiet = rgb(QUIET[style.dark])
     image = below.paint(np.tile(quiet, (len(old), 1)))
@@ -210,7 +211,7 @@ def frame(file: Any, image: Image, coloring: Coloring, style: PlotStyle, kind: s
     side = side_width(coloring, text)
     width, height = shown.shape[1] + side, shown.shape[0] + head
     figure: Any = Figure((width / DOTS_PER_INCH, height / DOTS_PER_INCH), DOTS_PER_INCH, facecolor=style.background)
-    # A hair less, or older versions of Matplotlib round up and stretch the image by a pixel.
+    # Subtract a hair, because older versions of Matplotlib round up and stretch the image by a pixel.
     axes = figure.add_axes((0, 0, (shown.shape[1] - HAIR) / width, (shown.shape[0] - HAIR) / height))
     axes.imshow(shown, interpolation="none", aspect="auto")
     axes.set_axis_off()
@@ -222,9 +223,9 @@ def frame(file: Any, image: Image, coloring: Coloring, style: PlotStyle, kind: s
         draw_bar(figure, coloring, coloring.bar, style, (width - side) / width, width)
     if coloring.legend:
         draw_legend(figure, coloring, style, text, (width - side) / width, shown.shape[0] / height)
-    written_as = kind or Path(str(file)).suffix.lower().removeprefix(".")
-    made_by = {SOFTWARE_KEY[written_as]: f"pixelsne {__version__}"} if written_as in SOFTWARE_KEY else None
-    figure.savefig(file, format=kind, facecolor=style.background, dpi=DOTS_PER_INCH, metadata=made_by)
+    file_kind = kind or Path(str(file)).suffix.lower().removeprefix(".")
+    metadata = {SOFTWARE_KEY[file_kind]: f"pixelsne {__version__}"} if file_kind in SOFTWARE_KEY else None
+    figure.savefig(file, format=kind, facecolor=style.background, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def text_size(height: int, lines: int) -> float:
@@ -265,7 +266,7 @@ def draw_legend(figure: Any, coloring: Coloring, style: PlotStyle, text: float, 
     )
     legend.get_title().set_color(style.ink)
     for written in legend.get_texts():
-        written.set_parse_math(parse_math=False)  # a label may hold dollars
+        written.set_parse_math(parse_math=False)  # a label may contain dollar signs
 
 
 def draw_bar(figure: Any, coloring: Coloring, bar: Bar, style: PlotStyle, left: float, width: int) -> None:

@@ -1,4 +1,4 @@
-"""Progress on stderr, one listener among others: a bar in a terminal, a few lines in a file or a notebook."""
+"""Show progress on stderr: a bar in a terminal, lines in a file or a notebook."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ class Listener(Protocol):
     def show(self, snapshot: Snapshot) -> None: ...
 
 
-def figures_of(snapshot: Snapshot) -> str:
+def format_measurements(snapshot: Snapshot) -> str:
     return "" if snapshot.kl is None or snapshot.moved is None else f"KL {snapshot.kl:.3f} · {snapshot.moved:.1f} px"
 
 
@@ -37,17 +37,17 @@ class Bar:
         self._progress = progress
         self._task = progress.add_task("starting", total=1.0, numbers="")
         self._stage = ""
-        self._last_figures = ""
+        self._last_measurements = ""
 
     def show(self, snapshot: Snapshot) -> None:
         in_descent = snapshot.screen is not None
         stage = "descent" if in_descent else snapshot.phase
-        if stage != self._stage:  # a bar that was full would not start its clock again
+        if stage != self._stage:  # the clock of a full bar does not restart by itself
             self._stage = stage
             self._progress.reset(self._task)
-        figures = figures_of(snapshot)
-        self._last_figures = f" · {figures}" if figures else self._last_figures
-        numbers = f"iteration {snapshot.iteration}{self._last_figures}" if in_descent else ""
+        measured = format_measurements(snapshot)
+        self._last_measurements = f" · {measured}" if measured else self._last_measurements
+        numbers = f"iteration {snapshot.iteration}{self._last_measurements}" if in_descent else ""
         self._progress.update(
             self._task, completed=snapshot.fraction, description=STAGES[snapshot.phase], numbers=numbers
         )
@@ -57,7 +57,7 @@ class Lines:
     """Write one line per stage, and one every few seconds during a stage."""
 
     def __init__(self) -> None:
-        self._untold: Snapshot | None = None
+        self._unprinted: Snapshot | None = None
         self._start = self._last_line = time.monotonic()
         self._descent_start: float | None = None
         self._phase = ""
@@ -66,22 +66,22 @@ class Lines:
         now = time.monotonic()
         if snapshot.screen is not None and self._descent_start is None:
             self._descent_start = now
-        self._untold = snapshot
+        self._unprinted = snapshot
         if snapshot.phase != self._phase or now - self._last_line > SECONDS_BETWEEN_LINES:
             self._phase, self._last_line = snapshot.phase, now
-            self._tell(snapshot, now)
+            self._print(snapshot, now)
 
     def finish(self) -> None:
-        """Print the end of the run, unless that was done before."""
-        if self._untold is not None:
-            self._tell(self._untold, time.monotonic())
+        """Print the last snapshot, if it has not been printed."""
+        if self._unprinted is not None:
+            self._print(self._unprinted, time.monotonic())
 
-    def _tell(self, snapshot: Snapshot, now: float) -> None:
-        self._untold = None
+    def _print(self, snapshot: Snapshot, now: float) -> None:
+        self._unprinted = None
         parts = [f"{now - self._start:7.1f} s  {STAGES[snapshot.phase]:<10} {snapshot.fraction:4.0%}"]
         if self._descent_start is not None:
-            parts += [f"iteration {snapshot.iteration}", figures_of(snapshot), self._time_left(snapshot, now)]
-        print(" · ".join(filter(None, parts)), file=sys.stderr, flush=True)  # noqa: T201 - that is the job
+            parts += [f"iteration {snapshot.iteration}", format_measurements(snapshot), self._time_left(snapshot, now)]
+        print(" · ".join(filter(None, parts)), file=sys.stderr, flush=True)  # noqa: T201 - this class prints
 
     def _time_left(self, snapshot: Snapshot, now: float) -> str:
         if self._descent_start is None or snapshot.fraction in {0.0, 1.0}:
@@ -91,6 +91,7 @@ class Lines:
 
 @contextmanager
 def progress() -> Iterator[Listener]:
+    """Yield a listener that shows progress until the block ends."""
     console = Console(stderr=True)
     if not console.is_terminal or console.is_jupyter:
         lines = Lines()

@@ -1,9 +1,9 @@
-"""How good a map is, near and far.
+"""Measure the quality of a map, near and far.
 
-Near: neighborhood precision, k-NN accuracy, KL divergence. Far: triplet accuracy and center correlation, which show
-whether groups lie beside the right groups. A map can be good at one and bad at the other.
+Near: neighborhood precision, k-NN accuracy, KL divergence. Far: triplet accuracy and center correlation, which measure
+the arrangement of groups. A map can be good near and bad far, or the reverse.
 
-These functions take Euclidean distances and compare all pairs exactly; `pixelsne score` takes any metric, and samples
+These functions use Euclidean distances and compare all pairs exactly. `pixelsne score` takes any metric, and samples
 large inputs. `k` may be a number or a sequence of numbers; for a sequence, the results have the same order.
 
 >>> import numpy as np
@@ -12,7 +12,7 @@ large inputs. `k` may be a number or a sequence of numbers; for a sequence, the 
 >>> placed = np.column_stack([values[:, 0], np.zeros(8)])
 >>> quality.neighborhood_precision(values, placed, k=2)
 1.0
->>> placed[[0, 7]] = placed[[7, 0]]  # two points change places
+>>> placed[[0, 7]] = placed[[7, 0]]  # swap two points
 >>> quality.neighborhood_precision(values, placed, k=2)
 0.625
 """
@@ -45,7 +45,7 @@ __all__ = [
 
 Float64s = NDArray[np.float64]
 
-# Votes are counted for blocks of rows, about this many comparisons at a time.
+# Votes are counted in blocks of rows, with about this many comparisons each.
 COMPARISONS_PER_BLOCK = 10_000_000
 
 # Triplets are compared in blocks of about this many numbers.
@@ -74,7 +74,7 @@ def _counts(k: Any, n: int) -> list[int]:
     several = list(k) if is_sequence(k) else [k]
     if not several:
         raise ValueError("k must be a number or a sequence of numbers, got an empty one")
-    return [check_count("k", one, 1, n - 1) for one in several]
+    return [check_count("k", count, 1, n - 1) for count in several]
 
 
 def _classes(labels: ArrayLike, n: int) -> Classes:
@@ -102,7 +102,7 @@ def point_precision(X: ArrayLike, embedding: ArrayLike, k: Sequence[int], *, n_j
 def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> Float64s:
     """Return, for each point, the share of its k nearest neighbors in X that are among its k nearest on the map.
 
-    (n), or (len(k), n) for a sequence: which points to distrust.
+    The shape is (n), or (len(k), n) for a sequence. Points with low values have few true neighbors nearby.
     """
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
@@ -152,7 +152,7 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: int, *, n_jobs: int
 @overload
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1) -> Float64s: ...
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
-    """Return how often the majority of a point's k nearest points on the map has its label (leave one out)."""
+    """Return the share of points whose label is the most frequent one among their k nearest points on the map."""
     placed = _rows("embedding", embedding)
     classes = _classes(labels, len(placed))
     counts = _counts(k, len(placed))
@@ -171,7 +171,7 @@ def accuracy(compared: Comparison, k: int) -> float:
 
 
 def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Float64s:
-    """Return the distances between the rows of two lists of indices, (pairs)."""
+    """Return the squared distance of each pair of rows, (pairs). first, second: the indices of the pairs."""
     squares = np.empty(len(first))
     step = max(1, NUMBERS_PER_BLOCK // rows.shape[1])
     for begin in range(0, len(first), step):
@@ -184,10 +184,10 @@ def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Floa
 def triplet_accuracy(
     X: ArrayLike, embedding: ArrayLike, *, per_point: int = TRIPLETS_PER_POINT, random_state: int = 0
 ) -> float:
-    """Return the share of random triplets (i, j, k) for which the same of j and k is nearer to i in X and on the map.
+    """Return the share of random triplets (i, j, k) whose nearer point to i, j or k, is the same in X and on the map.
 
-    Every point is i in `per_point` triplets. 0.5 is chance, 1 a map on which all distances keep their order. Triplets
-    with two equal distances in X are left out.
+    Every point is i in `per_point` triplets. 0.5 is chance; 1 means that all distances keep their order. Triplets with
+    two equal distances in X do not count.
     """
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
@@ -198,10 +198,10 @@ def triplet_accuracy(
 
 
 def share_of_triplets(values: AnyArray, placed: AnyArray, rows: AnyArray, per_point: int, random_state: int) -> float:
-    """Return the triplet accuracy over triplets whose first points are `rows`; NaN if none has an order in the data."""
+    """Return the accuracy of triplets whose first points are `rows`; NaN if all have equal distances in the data."""
     n = len(values)
     points = np.repeat(rows, per_point)
-    # Two different points among the n - 1 others: i + first and i + second, modulo n.
+    # The other two points, different from i and each other, are i + first and i + second, modulo n.
     random = np.random.default_rng(random_state)
     first, second = random.integers(1, n, len(points)), random.integers(1, n - 1, len(points))
     second += second >= first
@@ -221,7 +221,7 @@ def triplets(compared: Comparison) -> float:
 def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) -> float:
     """Return Spearman's rank correlation between the distances of class centers in X and on the map.
 
-    1 means that classes far apart in X are far apart on the map, too; it needs at least three classes.
+    1 means that the distances between classes have the same order. At least three classes are needed.
     """
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
@@ -256,7 +256,7 @@ def class_centers(rows: AnyArray, classes: NDArray[np.intp]) -> Float64s:
 
 
 def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int | None = -1) -> float:
-    """Return the cost that t-SNE minimizes, with an exact normalizer. `positions` are in embedding units.
+    """Return the KL divergence, which t-SNE minimizes, with an exact normalizer. `positions` are in embedding units.
 
     `affinities` come from pixelsne.affinities.joint_affinities.
     """
@@ -269,15 +269,15 @@ def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int |
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure as commands and benchmarks report it."""
+    """A quality measure that commands and benchmarks report."""
 
     title: str
     compute: Callable[..., float]  # takes a Comparison, and k if by_k
     by_k: bool = False
-    needs: tuple[str, ...] = ()  # attributes of the Comparison without which it is unknown
+    needs: tuple[str, ...] = ()  # attributes of the Comparison that must not be None
 
     def __call__(self, compared: Comparison, counts: Sequence[int]) -> list[float] | float | None:
-        """Return the values for all counts, or one value if k has no meaning; None if it is unknown."""
+        """Return one value per count if the measure has a k, else one value; None if it cannot be computed."""
         if any(getattr(compared, name) is None for name in self.needs):
             return None
         if self.by_k:

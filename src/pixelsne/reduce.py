@@ -25,7 +25,7 @@ from pixelsne.extremes import (
     Census,
     Extremes,
     Threshold,
-    describe_crowd,
+    describe_frequent,
     find_threshold,
     join_censuses,
     judge_census,
@@ -40,7 +40,7 @@ from pixelsne.reduction import (
     Values,
     as_dense,
     as_doubles,
-    blocks_as_they_are,
+    float_blocks,
     numbers_per_row,
 )
 from pixelsne.row_transforms import ROW_TRANSFORMS
@@ -48,12 +48,12 @@ from pixelsne.row_transforms import ROW_TRANSFORMS
 Dimensions = int | Literal["auto"] | None  # None: all of them
 Result = TypeVar("Result")
 
-# Directions of wider input than WIDEST_COVARIANCE come from so many rounds of subspace iteration, with so many
-# directions to spare.
+# For input wider than WIDEST_COVARIANCE, directions come from subspace iteration, with this many rounds and extra
+# directions.
 SUBSPACE_ROUNDS = 8
 SPARE_DIRECTIONS = 10
 
-# Of a column's mean; less is rounding, not a difference between rows.
+# Smaller deviations, relative to a column's mean, are rounding errors.
 SMALLEST_DEVIATION = 1e-12
 
 
@@ -78,10 +78,10 @@ class Rows(Protocol):
         """Return join([function(part, *arguments) for each part]). `join` must be associative."""
 
     def sample(self, numbers: int) -> Any:
-        """Return sampled rows in float64, with at most this many numbers."""
+        """Return sampled rows in float64, with about this many numbers at most."""
 
     def expect(self, passes: int) -> None:
-        """Announce passes over the rows, for the progress."""
+        """Announce this many passes over the rows, for the progress."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class LocalRows:
         self.token.expect(passes * self.values.shape[0])
 
 
-# Functions of a part, whose results are combined.
+# Functions of a part, and functions that combine their results.
 
 
 def add(parts: Sequence[Any]) -> Any:
@@ -124,7 +124,7 @@ def largest_magnitude(part: Part) -> float:
     largest = 0.0
     for first in range(0, len(numbers), rows := max(1, NUMBERS_PER_BLOCK // max(1, numbers[:1].size))):
         block = numbers[first : first + rows]
-        largest = max(largest, -float(block.min()), float(block.max()))  # the type's own abs may overflow
+        largest = max(largest, -float(block.min()), float(block.max()))  # abs of the smallest integer overflows
     part.token.advance(values.shape[0])
     if not np.isfinite(largest):
         raise ValueError("X must hold numbers that float64 can hold; divide it by a constant")
@@ -132,8 +132,8 @@ def largest_magnitude(part: Part) -> float:
 
 
 def count_extremes(part: Part, threshold: Threshold) -> Census | None:
-    """Return the census of the values beyond the threshold; None without rows."""
-    blocks = blocks_as_they_are(part.values, part.token)
+    """Return the census of the values beyond the threshold; None if the part has no rows."""
+    blocks = float_blocks(part.values, part.token)
     return join_known([take_census(block, threshold, part.first_row + rows.start) for rows, block in blocks])
 
 
@@ -157,7 +157,7 @@ def squared_deviations(part: Part, units: Units, mean: Float64s) -> Float64s:
     """Return the sums of the squared deviations of each column, (d)."""
     total = np.zeros(len(mean))
     for _, block in units.blocks(part.values, part.token):
-        if sparse.issparse(block):  # the zeros that are not stored deviate by the mean
+        if sparse.issparse(block):  # zeros are not stored, and deviate by the mean
             stored = np.bincount(block.indices, minlength=len(mean))
             squares = np.square(block.data - mean[block.indices])
             total += np.bincount(block.indices, squares, len(mean)) + (block.shape[0] - stored) * np.square(mean)
@@ -200,7 +200,7 @@ def covariance_times(part: Part, units: Units, mean: Float64s, basis: Float64s) 
     image, sums = np.zeros_like(basis), np.zeros(basis.shape[1])
     for _, block in units.blocks(part.values, part.token):
         along = centered_product(block, mean, basis)
-        if sparse.issparse(block):  # the mean is subtracted at the end: it would fill the block
+        if sparse.issparse(block):  # subtract the mean at the end, since the block would become dense
             image += block.T @ along
             sums += along.sum(axis=0)
         else:
@@ -214,7 +214,7 @@ def centered_product(block: Any, mean: Float64s, matrix: Float64s) -> Float64s:
     return product
 
 
-# What is made of the sums.
+# Functions of the combined sums.
 
 
 def top_directions(covariance: Float64s, count: int) -> Float64s:
@@ -225,7 +225,7 @@ def top_directions(covariance: Float64s, count: int) -> Float64s:
 
 
 def directions_by_iteration(rows: Rows, units: Units, mean: Float64s, count: int, seed: int) -> Float64s:
-    """Return the top directions of very wide input by the power method, one pass over the rows per round."""
+    """Return the top directions of wide input by subspace iteration, with one pass over the rows per round."""
     rows.expect(SUBSPACE_ROUNDS + 1)
     width = min(count + SPARE_DIRECTIONS, *rows.shape)
     basis = np.random.default_rng(seed).normal(size=(len(mean), width))
@@ -242,11 +242,11 @@ def fix_signs(directions: Float64s) -> Float64s:
 
 
 def find_extremes(rows: Rows, largest: float) -> Extremes:
-    """Find extreme values; takes one more pass over the rows if the largest magnitude is suspicious."""
+    """Find extreme values, with one more pass over the rows if the largest magnitude exceeds the threshold."""
     sample = rows.sample(NUMBERS_PER_BLOCK)
     threshold = find_threshold(sample, largest)
     if threshold is None:
-        return Extremes(None, largest, describe_crowd(sample, largest))
+        return Extremes(None, largest, describe_frequent(sample, largest))
     rows.expect(1)
     census = rows.combine(count_extremes, join_known, threshold)
     return Extremes(None, largest) if census is None else judge_census(census, largest)
@@ -260,7 +260,7 @@ def column_deviations(rows: Rows, units: Units, mean: Float64s) -> Float64s:
 
 
 def reduces(columns: int, dimensions: Dimensions) -> bool:
-    """Return whether this many columns are to be reduced."""
+    """Return whether an input with this many columns is reduced."""
     if dimensions == "auto":
         return columns > FEWEST_COMPONENTS
     return dimensions is not None and columns > dimensions
@@ -270,33 +270,34 @@ def reduces(columns: int, dimensions: Dimensions) -> bool:
 class Sample:
     """Sampled rows by which reductions are compared."""
 
-    rows: Any  # in units, dense or sparse
+    rows: Any  # rescaled by Units, dense or sparse
     mean: Float64s  # (d), of all rows
     neighbors: SampledNeighbors
 
     @classmethod
     def of(cls, rows: Any, units: Units, mean: Float64s) -> "Sample":
-        """rows: sampled rows of the input, in float64."""
+        """Return the Sample of rows of the input, in float64."""
         rows = units.rescale(rows)
         return cls(rows, mean, SampledNeighbors.of(rows if sparse.issparse(rows) else rows - mean))
 
-    def along(self, directions: Float64s) -> Float64s:
+    def project(self, directions: Float64s) -> Float64s:
         return centered_product(self.rows, self.mean, directions)
 
-    def is_kept_by(self, directions: Float64s) -> bool:
-        return self.neighbors.are_kept(self.along(directions))
+    def keeps_neighbors(self, directions: Float64s) -> bool:
+        """Return whether rows along these directions keep enough of their neighbors."""
+        return self.neighbors.are_kept(self.project(directions))
 
 
 def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float64s | None:
-    """Return the fewest top directions that keep the neighbors of sampled rows; None if half of all do not."""
+    """Return the fewest top directions that keep the neighbors of sampled rows; None if half of all are too few."""
     most = min(rows, len(covariance))
     directions = top_directions(covariance, min(FEWEST_COMPONENTS, most))
-    if sample.is_kept_by(directions):
+    if sample.keeps_neighbors(directions):
         return directions
     most = min(most, len(covariance) // 2)
     if most <= FEWEST_COMPONENTS:
         return None
-    along = sample.along(top_directions(covariance, most))
+    along = sample.project(top_directions(covariance, most))
     for count in (*numbers_to_try(most), most):
         if sample.neighbors.are_kept(along[:, :count]):
             return top_directions(covariance, count)
@@ -304,20 +305,20 @@ def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float
 
 
 def iterated_directions(rows: Rows, units: Units, mean: Float64s, dimensions: Dimensions, seed: int) -> Float64s:
-    """Return the same for very wide input, up to the most that is affordable, or a fixed number."""
+    """Return the directions of wide input: a given number, or for "auto" as many as keep the neighbors."""
     if isinstance(dimensions, int):
         return directions_by_iteration(rows, units, mean, min(dimensions, *rows.shape), seed)
     sample = Sample.of(rows.sample(NUMBERS_IN_SAMPLE), units, mean)
     most = most_components(*rows.shape, iterates=True)
     for count in (*numbers_to_try(most, iterates=True), most):
         directions = directions_by_iteration(rows, units, mean, count, seed)
-        if sample.is_kept_by(directions):
+        if sample.keeps_neighbors(directions):
             break
     return directions
 
 
 def fit(rows: Rows, dimensions: Dimensions, seed: int, metric: str, *, scale_columns: bool = False) -> Reduction:
-    """Fit a reduction to at most `dimensions` components; "auto": as many as keep the neighborhoods."""
+    """Fit a reduction to at most `dimensions` components; "auto": to as many as keep the neighborhoods."""
     n, d = rows.shape
     rows.expect(3)
     largest = rows.combine(largest_magnitude, greatest)

@@ -21,8 +21,8 @@ Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
 
 NUMBERS_PER_BLOCK = 500_000
 
-# New rows may lie anywhere; the squares of this, summed over all columns, still fit into float32. Rows that a
-# reduction was made for lie within the square root of how many numbers there are.
+# The limit of a coordinate: its squares, summed over all columns, fit into float32. New rows may be beyond it. Fitted
+# rows are not: the common scale keeps them within the square root of the number of values.
 FARTHEST = 1e15
 
 # A covariance matrix of this many columns takes 32 MB and a second to decompose; wider ones are never formed.
@@ -30,14 +30,14 @@ WIDEST_COVARIANCE = 2048
 
 
 def numbers_per_row(values: Values) -> int:
-    """Return the numbers per row in memory; of a wide sparse matrix, the stored ones."""
+    """Return the numbers per row in memory; for a wide sparse matrix, the mean number of stored ones."""
     if sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
         return int(values.nnz // max(1, values.shape[0]))
     return int(values.shape[1])
 
 
 def as_doubles(block: Any) -> Any:
-    """Return a float64 copy in one memory layout, since sums over another would round differently."""
+    """Return a float64 copy in C order, since sums over another layout would round differently."""
     if not sparse.issparse(block):
         return np.array(block, dtype=np.float64, order="C")
     copy = sparse.csr_array(block, dtype=np.float64, copy=True)
@@ -45,7 +45,7 @@ def as_doubles(block: Any) -> Any:
     return copy
 
 
-def blocks_as_they_are(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
+def float_blocks(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows in float64; sparse rows stay sparse."""
     rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
     for first in range(0, values.shape[0], rows):
@@ -61,8 +61,8 @@ def divide_columns(block: Any, divisors: Float64s) -> Any:
     return block
 
 
-def within_reach(block: Any, unit: float) -> Any:
-    """Divide by the unit and clip to FARTHEST."""
+def divide_and_clip(block: Any, unit: float) -> Any:
+    """Divide by the unit and clip to [-FARTHEST, FARTHEST]."""
     with np.errstate(over="ignore"):
         if not sparse.issparse(block):
             return np.clip(block / unit, -FARTHEST, FARTHEST)
@@ -73,24 +73,27 @@ def within_reach(block: Any, unit: float) -> Any:
 
 @dataclass(frozen=True)
 class Units:
-    """The first transform of every row: that of its metric; or, for Euclidean distances, extreme values become ordinary
-    ones, and all values are divided by one number, so that squares cannot overflow."""
+    """The first transform of every row.
+
+    For cosine and correlation, it is the row transform of the metric. For Euclidean distances, it clips extreme values
+    and divides all values by one number, so that squares cannot overflow; then it divides columns by their deviations.
+    """
 
     unit: float
     metric: str = "euclidean"
-    ordinary: ValueRange | None = None  # None where no value is extreme
-    deviations: Float64s | None = None  # (d) by which columns are divided then; None: by nothing
+    ordinary: ValueRange | None = None  # None if no value is extreme
+    deviations: Float64s | None = None  # (d) divisors of the columns; None: columns are not scaled
 
     def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
         """Yield blocks of rescaled rows."""
-        for part, block in blocks_as_they_are(values, token):
+        for part, block in float_blocks(values, token):
             yield part, self.rescale(block)
 
     def rescale(self, block: Any) -> Any:
         transform = ROW_TRANSFORMS[self.metric].apply
         if transform is not None:
             return transform(block)
-        block = within_reach(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
+        block = divide_and_clip(block if self.ordinary is None else self.ordinary.clip(block), self.unit)
         return block if self.deviations is None else divide_columns(block, self.deviations)
 
 
@@ -98,8 +101,8 @@ class Units:
 class Reduction:
     """The transform from a row to a point: rescale, center, divide by one scale, project.
 
-    One scale for all columns leaves every ratio of distances as it was. Every row is worked out by itself: the
-    same row gives the same bits, whichever rows come with it.
+    One scale for all columns does not change ratios of distances. Every row is transformed independently: the same row
+    gives the same bits, whichever rows come with it.
     """
 
     units: Units
@@ -114,21 +117,21 @@ class Reduction:
         return len(self.mean) if self.directions is None else self.directions.shape[1]
 
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
-        """Return points (n, p) of rows (n, d)."""
+        """Return the points (n, p) of rows (n, d)."""
         points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
         for rows, block in self.units.blocks(values, token):
-            points[rows] = self._points_of(block, threads)
+            points[rows] = self._project(block, threads)
         return points
 
-    def _points_of(self, block: Any, threads: int) -> Any:
+    def _project(self, block: Any, threads: int) -> Any:
         if self.directions is None:
-            return within_reach(as_dense(block) - self.mean, self.scale)
+            return divide_and_clip(as_dense(block) - self.mean, self.scale)
         if block.shape[1] <= WIDEST_COVARIANCE:
-            block = as_dense(block)  # the same bits from either format
+            block = as_dense(block)  # so that dense and sparse rows give the same bits
         if sparse.issparse(block):
-            return within_reach(block @ self.directions - self.mean @ self.directions, self.scale)
-        centered = within_reach(block - self.mean, self.scale).astype(np.float32)
-        return within_reach(_core.project_rows(centered, self.directions.astype(np.float32), threads), 1.0)
+            return divide_and_clip(block @ self.directions - self.mean @ self.directions, self.scale)
+        centered = divide_and_clip(block - self.mean, self.scale).astype(np.float32)
+        return divide_and_clip(_core.project_rows(centered, self.directions.astype(np.float32), threads), 1.0)
 
 
 def as_dense(block: Any) -> Float64s:

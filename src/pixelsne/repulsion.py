@@ -1,4 +1,4 @@
-"""How points push each other apart, by one of several methods.
+"""Compute the repulsive forces between all points, by one of several methods.
 
 Contract: a method writes the push on every point, sum over j of (y_i - y_j) / (1 + d^2)^2, undivided and
 without the factor 4, and returns the normalizer Z.
@@ -18,15 +18,15 @@ if TYPE_CHECKING:  # settings reads the table below to check names
 
 Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
 
-# Up to here all pairs take about a millisecond, and nothing is approximated.
+# Up to this many points, all pairs take about a millisecond.
 EXACT_UP_TO = 2_000
 
-# Nodes a side that the lattice of the field may have: the first, or as many as the screen has pixels, up to the
-# second. A map outgrows the first only beyond 850 units; the second keeps memory below half a gigabyte.
+# The most nodes per side of the field's lattice: USUAL_MOST_NODES, or the pixels of the screen if those are more, up to
+# MOST_NODES. A map exceeds the former only beyond 850 units; the latter keeps memory below half a gigabyte.
 USUAL_MOST_NODES = 2048
 MOST_NODES = 4096
 
-# Up to here an exact normalizer for the final KL takes about a second.
+# Up to this many points, an exact normalizer for the final KL takes about a second.
 EXACT_NORMALIZER_UP_TO = 50_000
 
 
@@ -90,7 +90,7 @@ def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
 
 
 def best_normalizer(positions: Positions, threads: int) -> float:
-    """Return the normalizer Z, exact for few points, else by the field (within 0.02 %)."""
+    """Return the normalizer Z: exact up to EXACT_NORMALIZER_UP_TO points, above that by the field (within 0.02 %)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads)

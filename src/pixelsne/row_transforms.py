@@ -1,28 +1,28 @@
-"""Metrics that are Euclidean once each row has been transformed by itself.
+"""Metrics that are Euclidean distances between transformed rows.
 
-The squared distance between rows of unit length is twice 1 - cosine, so that searches, PCA and `transform` are the same
-for these metrics. A new one is an entry in ROW_TRANSFORMS. Importing this module loads nothing, because the command
-line lists the metrics.
+For example, the squared distance between rows of unit length is twice 1 - cosine. So searches, PCA and `transform` are
+the same for all these metrics. A new metric is an entry in ROW_TRANSFORMS. Importing this module loads nothing slow,
+because the command line lists the metrics.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-# A row whose values differ by less than this share of their magnitude is constant: its correlation is rounding.
+# A row whose values differ by less than this share of their magnitude is constant: its correlation is rounding error.
 SMALLEST_VARIATION = 1e-12
 
 
 @dataclass(frozen=True)
 class RowTransform:
-    """What is done to the rows of a block: a float64 array (rows, columns) or a sparse csr_array."""
+    """A transform of the rows of a block: a float64 array (rows, columns) or a sparse csr_array."""
 
-    apply: Callable[[Any], Any] | None = None  # None: rows are compared as they are
+    apply: Callable[[Any], Any] | None = None  # None: rows are not transformed
     takes_sparse: bool = True
 
 
 def divide_rows(block: Any, divisors: Any) -> Any:
-    """Divide each row by its divisor; rows of zeros stay as they are."""
+    """Divide each row by its divisor, or by 1 if that is 0."""
     import numpy as np  # noqa: PLC0415
     from scipy import sparse  # noqa: PLC0415
 
@@ -35,7 +35,7 @@ def divide_rows(block: Any, divisors: Any) -> Any:
 
 
 def to_unit_length(block: Any) -> Any:
-    """Divide rows by their lengths, and before that by their largest values, so that no square overflows."""
+    """Divide rows by their lengths, after dividing them by their largest values, so that no square overflows."""
     block = divide_rows(block, abs(block).max(axis=1))
     squares = block.multiply(block) if hasattr(block, "multiply") else block * block
     return divide_rows(block, squares.sum(axis=1) ** 0.5)

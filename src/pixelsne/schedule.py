@@ -1,10 +1,10 @@
 """The schedule: exaggeration, momentum and learning rate of every iteration.
 
-350 iterations give the map that the usual 1,000 give. After exaggeration, rate and momentum rise within 60 iterations
-to far more than is usual. During exaggeration such a rate would be unstable: it tears apart the arrangement that the
-start has, which neither KL nor neighborhood precision shows (benchmarks/schedule.py does). Points do not come to rest
-at the full rate and momentum: they swing about their positions, farther than their neighbors are away where points are
-many. So the last iterations cool down.
+350 iterations give the map that the usual 1,000 give. After exaggeration, the learning rate and the momentum rise
+within 60 iterations to far more than is usual. During exaggeration such a rate is unstable: it destroys the arrangement
+of the initial positions, which neither KL nor neighborhood precision shows (benchmarks/schedule.py does). At the full
+rate and momentum, points oscillate about their positions. In large maps they oscillate farther than the distances to
+their neighbors, so the last iterations cool down.
 """
 
 import warnings
@@ -14,8 +14,8 @@ from typing import Literal
 
 from pixelsne.settings import Settings
 
-# Of 350 iterations: full exaggeration, its fall, the rise of rate and momentum after it, and cooling. A shorter run
-# shortens all four alike; a longer one stays at the full rate in between.
+# Parts of a run of 350 iterations: full exaggeration, its fall, the rise of rate and momentum after it, and cooling.
+# A shorter run shortens all four in proportion; a longer one stays at the full rate before it cools.
 USUAL_ITERATIONS = 350
 EARLY_ITERATIONS = 60
 FALLING_ITERATIONS = 20
@@ -28,12 +28,12 @@ COOL_MOMENTUM = 0.7
 
 # The early rate as a share of n / exaggeration. Where points lie close together, the attraction's second derivatives
 # reach 8 exaggeration / n (a normalized Laplacian, whose eigenvalues end at 2, times the gradient's factor 4).
-# Descent with momentum m is stable up to a rate of 2 (1 + m) divided by that: a share of 0.45, less what gains and
-# points with many links add. Half of the field's usual share keeps the large arrangement better at the same KL
-# (benchmarks/schedule.py), from there on it makes no difference.
+# Descent with momentum m is stable up to a rate of 2 (1 + m) divided by that, which is a share of 0.45. Gains and
+# points with many edges lower it. Half of the usual share of 0.25 keeps the large arrangement better at the same KL
+# (benchmarks/schedule.py); a still smaller share makes no difference.
 EARLY_RATE = 0.125
 COOL_RATE = 0.1  # of the rate before
-SMALLEST_AUTOMATIC_RATE = 5.0  # below 480 points; a higher limit scrambles the large arrangement there
+SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ScheduleStep:
     exaggeration: float
     momentum: float
     learning_rate: float  # of the gradient with its factor 4
-    cools: bool = False  # one of the last iterations, in which the map comes to rest
+    cools: bool = False  # whether it is one of the last, cooling iterations
 
 
 def automatic_rate(n: int, exaggeration: float, share: float) -> float:
@@ -53,12 +53,12 @@ def automatic_rate(n: int, exaggeration: float, share: float) -> float:
 
 
 def part_of(iterations: int, max_iter: int) -> float:
-    """Return the length of a part of the schedule in a run of max_iter: shorter runs shorten all parts alike."""
+    """Return the length of a part of the schedule in a run of max_iter iterations: shorter runs have shorter parts."""
     return iterations * min(1.0, max_iter / USUAL_ITERATIONS)
 
 
 def exaggerations(settings: Settings) -> list[float]:
-    """Return the exaggerations of the early phase. A given length ends at once, as in the paper; else it falls."""
+    """Return the exaggeration of each early iteration: constant if their number is given, else falling at the end."""
     first, last = settings.early_exaggeration, settings.exaggeration
     if settings.early_exaggeration_iter is not None:
         return [first] * min(settings.early_exaggeration_iter, settings.max_iter)
@@ -68,12 +68,12 @@ def exaggerations(settings: Settings) -> list[float]:
 
 
 def risen(step: int, max_iter: int) -> float:
-    """Return a value that rises from 0 at the end of exaggeration to 1. step: iterations since then."""
+    """Return how far rate and momentum have risen, from 0 at the end of exaggeration to 1. step: iterations since."""
     return min(1.0, step / part_of(RISING_ITERATIONS, max_iter))
 
 
 def cooled(left: int, max_iter: int) -> float:
-    """Return 0 until the last iterations, then a value that rises to 1. left: remaining iterations, with this one."""
+    """Return how far the map has cooled: 0 before the last iterations, 1 at the end. left: remaining iterations."""
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
@@ -84,7 +84,7 @@ def early_step(settings: Settings, n: int, exaggeration: float) -> ScheduleStep:
 
 
 def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
-    """step: iterations since exaggeration; left: remaining iterations, with this one."""
+    """Return a step of the late phase. step: iterations since exaggeration; left: iterations left, with this one."""
     warm, cold = risen(step, settings.max_iter), cooled(left, settings.max_iter)
     momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warm
     momentum += (COOL_MOMENTUM - momentum) * cold
@@ -115,13 +115,13 @@ def warn_of_no_late_phase(settings: Settings) -> None:
 
 
 def skip_to_cooldown(schedule: Sequence[ScheduleStep], done: int, moved: float | None, tol: float) -> int | None:
-    """Return the step at which a map that no longer moves continues: the first of the cooldown.
+    """Return the index of the first cooling step, if the map has converged; else None.
 
-    done: steps so far. moved: median pixels since the last measurement, None without one. The result is None
-    while the map moves, before the late phase, and once it cools: then the next step follows.
+    done: the number of steps so far. moved: median pixels since the last measurement; None if nothing was measured. A
+    map converges in the late phase only. Once it cools, the result is None.
     """
     step = schedule[done - 1]
-    stands_still = moved is not None and moved < tol and step.phase == "late"
-    if not stands_still or step.cools:
+    has_converged = moved is not None and moved < tol and step.phase == "late"
+    if not has_converged or step.cools:
         return None
-    return next((at for at in range(done, len(schedule)) if schedule[at].cools), len(schedule))
+    return next((index for index in range(done, len(schedule)) if schedule[index].cools), len(schedule))

@@ -9,17 +9,17 @@ from pixelsne.arrays import Pixels, Placed, Positions
 
 Aspect = Literal["fill", "equal"]
 
-# The largest coordinate must stay below r, so the span is stretched by this much. The paper adds a
-# constant instead, which would be whole pixels while the map still spans a thousandth of a unit.
+# The largest coordinate must stay below r, so the span is stretched by this factor. The paper adds a constant instead,
+# which would be whole pixels while the map spans a thousandth of a unit.
 STRETCH = 1e-6
 
-# Stands in for a span of zero: points on one spot all light up the first pixel.
+# Replaces a span of zero: points in one position are all in the first pixel.
 SMALLEST_SPAN = 1e-30
 
 
 @dataclass(frozen=True)
 class Screen:
-    """A view of the map: z = (y - origin) / unit_per_pixel on each axis, 0 <= z < resolution.
+    """The mapping from positions to pixels: z = (y - origin) / unit_per_pixel on each axis, 0 <= z < resolution.
 
     `unit_per_pixel` is the root of the paper's beta (Eq. beta_scaling): its running product of
     (gamma / r)^2 telescopes to (span / r)^2, so beta is derived from the positions in every iteration

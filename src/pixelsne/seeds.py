@@ -1,4 +1,4 @@
-"""What changes on a map when nothing but the seed does: what does not stay should not be read."""
+"""Compare maps that differ only in their random seed. Do not interpret what changes between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ Float64s = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SeedReport:
-    """Maps by several seeds, compared pair by pair."""
+    """The maps of several seeds, compared pair by pair."""
 
     seeds: tuple[int, ...]
     k: int
     maps: tuple[Placed, ...]  #: (n, 2) each, pixels
     kl_divergence: Float64s  #: (seeds)
-    stability: Float64s  #: (n), the share of a point's k nearest on one map that are among them on another, on average
-    moved: Float64s  #: (n), the median distance in pixels between its places, once maps are turned onto each other
+    stability: Float64s  #: (n), the share of a point's k nearest on one map that are among its k nearest on another
+    moved: Float64s  #: (n), the median distance in pixels between a point's positions on two maps, after alignment
 
     def __str__(self) -> str:
         low, middle, high = np.quantile(self.stability, [0.1, 0.5, 0.9])
@@ -39,9 +39,9 @@ class SeedReport:
         )
 
 
-def turned_onto(placed: Placed, target: Placed) -> Float64s:
+def align_map(placed: Placed, target: Placed) -> Float64s:
     """Return the map aligned to another by the best shift, rotation, reflection and scale."""
-    centered, goal = (one.astype(np.float64) - one.mean(axis=0, dtype=np.float64) for one in (placed, target))
+    centered, goal = (map_.astype(np.float64) - map_.mean(axis=0, dtype=np.float64) for map_ in (placed, target))
     left, sizes, right = np.linalg.svd(centered.T @ goal)
     spread = np.square(centered).sum()
     scale = sizes.sum() / spread if spread > 0 else 1.0
@@ -52,23 +52,22 @@ def turned_onto(placed: Placed, target: Placed) -> Float64s:
 def compare_seeds(model: Any, X: Any, *, seeds: Sequence[int] = (0, 1, 2), k: int = 10) -> SeedReport:
     """Fit a copy of the model for each seed and compare the maps pair by pair.
 
-    `k`: how many of a point's nearest on one map are looked for on the other.
-    With init="pca" maps differ little, by the search for neighbors alone; init="random" shows what the data
-    leave open.
+    `k`: the number of nearest points that are compared between two maps. With init="pca", maps differ little, only by
+    the neighbor search. init="random" shows which parts of the arrangement the data do not determine.
     """
     if len(set(seeds)) < 2:  # noqa: PLR2004
         raise ValueError(f"seeds must be at least two different numbers, got {seeds!r}")
     check_count("k", k, 1, (X.shape[0] if hasattr(X, "shape") else len(X)) - 1)
-    fitted = [clone(model).set_params(random_state=int(seed)).fit(X) for seed in seeds]
-    maps = tuple(one.embedding_ for one in fitted)
+    models = [clone(model).set_params(random_state=int(seed)).fit(X) for seed in seeds]
+    maps = tuple(fitted.embedding_ for fitted in models)
     pairs = list(combinations(maps, 2))
     shares = [point_precision(first, second, k, n_jobs=model.n_jobs) for first, second in pairs]
-    moves = [np.hypot(*(turned_onto(second, first) - first).T) for first, second in pairs]
+    moves = [np.hypot(*(align_map(second, first) - first).T) for first, second in pairs]
     return SeedReport(
         seeds=tuple(int(seed) for seed in seeds),
         k=k,
         maps=maps,
-        kl_divergence=np.array([one.kl_divergence_ for one in fitted]),
+        kl_divergence=np.array([fitted.kl_divergence_ for fitted in models]),
         stability=np.mean(shares, axis=0),
         moved=np.median(moves, axis=0),
     )

@@ -1,7 +1,7 @@
-"""Every check of every parameter, once.
+"""Check all parameters of PixelSNE.
 
-`Settings` is what the stages read: parameters that have been checked and brought into one form. The
-defaults stand in the signature of `PixelSNE`, where users look for them.
+The stages read a `Settings`: parameters that are checked and normalized. The defaults are in the signature of
+`PixelSNE`.
 """
 
 import math
@@ -19,11 +19,11 @@ from pixelsne.screen import Aspect
 
 SMALLEST_SIDE, LARGEST_SIDE = 16, 65_536  # of the screen, pixels
 MOST_THREADS = 256
-SCALED_METRICS = ("euclidean", "l2")  # columns can be scaled for them
+SCALED_METRICS = ("euclidean", "l2")  # metrics for which columns can be scaled
 FEWEST_ROWS = 2
 
-# The paper's systems (its Sec. 5.1.2). The rate of 200 in the published programs leaves out the
-# gradient's factor 4, so it is 50 here.
+# The systems of the paper (Sec. 5.1.2). The published programs have a rate of 200 for a gradient without its factor 4,
+# so the rate is 50 here.
 _PAPER: dict[str, Any] = {
     "perplexity": 50.0,
     "n_pca": 50,
@@ -50,7 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked parameters. Pairs hold one value for early exaggeration and one for what follows."""
+    """Checked parameters. Pairs hold one value for early exaggeration and one for the iterations after it."""
 
     resolution: tuple[int, int]
     perplexity: tuple[float, ...]
@@ -66,7 +66,7 @@ class Settings:
     duplicates: str
     init: str | AnyArray
     early_exaggeration: float
-    early_exaggeration_iter: int | None  # None = by schedule
+    early_exaggeration_iter: int | None  # None = automatic
     exaggeration: float
     learning_rate: tuple[float | None, float | None]  # None = automatic
     momentum: tuple[float, float] | None  # None = automatic
@@ -146,7 +146,7 @@ def check_perplexity(value: Any) -> tuple[float, ...]:
     several = tuple(value) if is_sequence(value) else (value,)
     if not several:
         raise ValueError("perplexity must be a number or a list of numbers, got an empty list")
-    return tuple(check_number("perplexity", one, 1.0) for one in several)
+    return tuple(check_number("perplexity", perplexity, 1.0) for perplexity in several)
 
 
 def check_pair(name: str, value: Any, check: Callable[[object], Any]) -> tuple[Any, Any]:
@@ -175,7 +175,7 @@ def check_momentum(value: Any) -> tuple[float, float] | None:
     if isinstance(value, str):
         check_choice("momentum", value, ("auto",))
         return None
-    return check_pair("momentum", value, lambda one: check_number("momentum", one, 0.0, 0.999))
+    return check_pair("momentum", value, lambda number: check_number("momentum", number, 0.0, 0.999))
 
 
 def check_neighbor_count(value: Any) -> int | Literal["all"] | None:
@@ -217,33 +217,33 @@ def check_threads(n_jobs: Any) -> int:
 
 def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
     """Return Settings from the constructor's parameters."""
-    given = parameters.__getitem__
-    limit = given("step_limit")
-    scale = check_choice("scale", given("scale"), SCALES)
+    value_of = parameters.__getitem__
+    limit = value_of("step_limit")
+    scale = check_choice("scale", value_of("scale"), SCALES)
     return Settings(
-        resolution=check_resolution(given("resolution")),
-        perplexity=check_perplexity(given("perplexity")),
-        n_neighbors=check_neighbor_count(given("n_neighbors")),
-        neighbors=check_choice("neighbors", given("neighbors"), SEARCHES),
-        repulsion=check_choice("repulsion", given("repulsion"), REPULSIONS),
-        theta=check_number("theta", given("theta"), 0.0),
-        center=check_choice("center", given("center"), CENTERS),
-        aspect="fill" if check_choice("aspect", given("aspect"), ASPECTS) == "fill" else "equal",
-        metric=check_metric(given("metric"), scale),
+        resolution=check_resolution(value_of("resolution")),
+        perplexity=check_perplexity(value_of("perplexity")),
+        n_neighbors=check_neighbor_count(value_of("n_neighbors")),
+        neighbors=check_choice("neighbors", value_of("neighbors"), SEARCHES),
+        repulsion=check_choice("repulsion", value_of("repulsion"), REPULSIONS),
+        theta=check_number("theta", value_of("theta"), 0.0),
+        center=check_choice("center", value_of("center"), CENTERS),
+        aspect="fill" if check_choice("aspect", value_of("aspect"), ASPECTS) == "fill" else "equal",
+        metric=check_metric(value_of("metric"), scale),
         scale=scale,
-        n_pca=check_components(given("n_pca")),
-        duplicates=check_choice("duplicates", given("duplicates"), DUPLICATES),
-        init=check_start(given("init")),
-        early_exaggeration=check_number("early_exaggeration", given("early_exaggeration"), 1.0),
-        early_exaggeration_iter=check_early_iterations(given("early_exaggeration_iter")),
-        exaggeration=check_number("exaggeration", given("exaggeration"), 0.0, strict=True),
-        learning_rate=check_pair("learning_rate", given("learning_rate"), check_learning_rate),
-        momentum=check_momentum(given("momentum")),
+        n_pca=check_components(value_of("n_pca")),
+        duplicates=check_choice("duplicates", value_of("duplicates"), DUPLICATES),
+        init=check_start(value_of("init")),
+        early_exaggeration=check_number("early_exaggeration", value_of("early_exaggeration"), 1.0),
+        early_exaggeration_iter=check_early_iterations(value_of("early_exaggeration_iter")),
+        exaggeration=check_number("exaggeration", value_of("exaggeration"), 0.0, strict=True),
+        learning_rate=check_pair("learning_rate", value_of("learning_rate"), check_learning_rate),
+        momentum=check_momentum(value_of("momentum")),
         step_limit=math.inf if limit is None else check_number("step_limit", limit, 0.0, strict=True),
-        max_iter=check_count("max_iter", given("max_iter"), 1),
-        tol=check_number("tol", given("tol"), 0.0),
+        max_iter=check_count("max_iter", value_of("max_iter"), 1),
+        tol=check_number("tol", value_of("tol"), 0.0),
         seed=seed,
-        threads=check_threads(given("n_jobs")),
+        threads=check_threads(value_of("n_jobs")),
     )
 
 

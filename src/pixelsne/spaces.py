@@ -1,6 +1,6 @@
-"""How points are compared: by coordinates, by another distance, or by what the user worked out before.
+"""Spaces: how points are compared. They have coordinates, another distance, or precomputed distances or affinities.
 
-A space is made from the input, finds the neighbors of its points, and later those of new ones.
+A space is made from the input. It finds the neighbors of its points, and later those of new rows.
 """
 
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ from pixelsne.arrays import AnyArray, Points
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
 from pixelsne.duplicates import Duplicates, find_duplicates
 from pixelsne.graphs import check_square, join, nearest_in_rows, precomputed_affinities, precomputed_neighbors
-from pixelsne.memory import check_room_for_points
+from pixelsne.memory import check_memory_for_points
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import fit_reduction
 from pixelsne.reduction import Reduction
 from pixelsne.row_transforms import ROW_TRANSFORMS
 from pixelsne.settings import Settings
 
-# Distances the core does not know are computed for all pairs, in a minute or so for this many points.
+# Metrics of scikit-learn are computed for all pairs, which takes about a minute for this many points.
 MOST_POINTS_FOR_OTHER_METRICS = 30_000
 
-# A sparse matrix with more columns is not filled in.
+# A sparse matrix with more columns than this is not made dense.
 WIDEST_DENSE = 1000
 
 TAKE_SPARSE = (
@@ -50,25 +50,25 @@ class Space(Protocol):
         """Return the k nearest points of new rows."""
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:
-        """Return the first point that each new row equals, (m); -1 if there is none."""
+        """Return the index of the first point that each new row equals, (m); -1 if there is none."""
 
     def distinct(self, heaviest: int) -> "tuple[Space, Duplicates | None]":
-        """Return the space of the distinct rows, and the Duplicates. heaviest: the largest weight of a row."""
+        """Return the space of the distinct rows, and the Duplicates. heaviest: the largest weight of a distinct row."""
 
     def axes(self) -> AnyArray | None:
-        """Return (n, d) coordinates for the initial positions; None if there are none."""
+        """Return (n, d) coordinates for the initial positions; None if the space has none."""
 
     def size(self) -> int:
-        """The number of points."""
+        """Return the number of points."""
 
     def width(self) -> int:
-        """The number of columns of the input."""
+        """Return the number of columns of the input."""
 
     def components(self) -> int | None:
-        """The number of coordinates that are compared; None without coordinates."""
+        """Return the number of coordinates that are compared; None without coordinates."""
 
-    def kept(self) -> "Space":
-        """Return the part of the space that placing new points needs."""
+    def for_transform(self) -> "Space":
+        """Return the part of the space that `transform` needs."""
 
 
 def check_takes(metric: str, values: Any) -> None:
@@ -81,9 +81,9 @@ def check_takes(metric: str, values: Any) -> None:
 
 
 def canonical(values: Any) -> Any:
-    """Return a sparse matrix as scikit-learn's distances need it; anything else as it is.
+    """Return a sparse matrix in the form that scikit-learn's distances need; return anything else unchanged.
 
-    They take indices of 32 bits only, and sum entries that are stored twice in place, in the user's own matrix.
+    They need 32-bit indices. They also sum duplicate entries in place, so a matrix with duplicates is copied first.
     """
     if not sparse.issparse(values):
         return values
@@ -99,12 +99,12 @@ def canonical(values: Any) -> Any:
 
 
 def keys_of_dense(rows: AnyArray) -> list[bytes]:
-    """Return the same bytes for equal rows: in one type, and with one zero."""
+    """Return a key for each row, the same for equal rows: its bytes in float64, without negative zeros."""
     return [row.tobytes() for row in rows.astype(np.float64) + 0.0]
 
 
 def keys_of_sparse(rows: Any) -> list[bytes]:
-    """Return the same bytes for equal rows, sparse or not: where numbers other than 0 are, and which."""
+    """Return a key for each row, dense or sparse, the same for equal rows: columns and values of nonzero numbers."""
     matrix = sparse.csr_array(rows, dtype=np.float64, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -112,7 +112,8 @@ def keys_of_sparse(rows: Any) -> list[bytes]:
     return [columns[begin:end].tobytes() + matrix.data[begin:end].tobytes() for begin, end in pairwise(ends)]
 
 
-def nearest_at_no_distance(neighbors: Neighbors) -> Matches:
+def nearest_at_zero_distance(neighbors: Neighbors) -> Matches:
+    """Return the index of the nearest point if its distance is 0, else -1."""
     return np.where(neighbors.distances[:, 0] == 0, neighbors.indices[:, 0], -1).astype(np.int64)
 
 
@@ -140,7 +141,7 @@ class Coordinates:
             metric=settings.metric,
             scale_columns=settings.scale == "standard",
         )
-        check_room_for_points(values.shape[0], reduction.dimensions)
+        check_memory_for_points(values.shape[0], reduction.dimensions)
         return cls(reduction, reduction.apply(values, token, settings.threads))
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
@@ -153,15 +154,15 @@ class Coordinates:
         return Neighbors(*_core.neighbors_of_queries(queries, self.points, k, token, threads))
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
-        return nearest_at_no_distance(neighbors)
+        return nearest_at_zero_distance(neighbors)
 
     def distinct(self, heaviest: int) -> "tuple[Coordinates, Duplicates | None]":
         duplicates = find_duplicates(self.points, heaviest)
         return (self if duplicates is None else replace(self, points=self.points[duplicates.first])), duplicates
 
     def axes(self) -> AnyArray:
-        turned = self.reduction.directions is not None  # then the first columns vary most already
-        return self.points[:, :2] if turned else self.points
+        is_projected = self.reduction.directions is not None  # the first two columns are the principal components
+        return self.points[:, :2] if is_projected else self.points
 
     def size(self) -> int:
         return len(self.points)
@@ -172,13 +173,13 @@ class Coordinates:
     def components(self) -> int:
         return self.reduction.dimensions
 
-    def kept(self) -> "Coordinates":
+    def for_transform(self) -> "Coordinates":
         return self
 
 
 @dataclass(frozen=True)
 class OtherDistances:
-    """Any of scikit-learn's pairwise distances, between all pairs."""
+    """A pairwise distance of scikit-learn, computed for all pairs."""
 
     values: AnyArray
     metric: str
@@ -216,15 +217,15 @@ class OtherDistances:
                     f"metric={self.metric!r} is not defined between row {first + int(undefined.argmax())} of X and "
                     "some others; leave such rows out, or use another metric"
                 )
-            yield np.arange(first, first + len(block)), np.maximum(block, 0.0)  # rounding may go below
+            yield np.arange(first, first + len(block)), np.maximum(block, 0.0)  # rounding may give negative distances
             token.advance(len(block))
             first += len(block)
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
-        """Compare the values: with some metrics equal rows have a distance, or different rows have none."""
+        """Compare values, since some metrics give equal rows a distance above 0, or different rows a distance of 0."""
         keys = keys_of_sparse if sparse.issparse(values) or sparse.issparse(self.values) else keys_of_dense
-        places = {key: place for place, key in reversed(list(enumerate(keys(self.values))))}
-        return np.array([places.get(key, -1) for key in keys(values)], dtype=np.int64)
+        first = {key: index for index, key in reversed(list(enumerate(keys(self.values))))}
+        return np.array([first.get(key, -1) for key in keys(values)], dtype=np.int64)
 
     def distinct(self, heaviest: int) -> "tuple[OtherDistances, Duplicates | None]":
         duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, heaviest)
@@ -242,21 +243,21 @@ class OtherDistances:
     def components(self) -> None:
         return None
 
-    def kept(self) -> "OtherDistances":
+    def for_transform(self) -> "OtherDistances":
         return self
 
 
 @dataclass(frozen=True)
-class Given:
+class PrecomputedSpace:
     """A precomputed space of n points: row i of the input describes point i and all others."""
 
     n: int
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
-        return nearest_at_no_distance(neighbors)
+        return nearest_at_zero_distance(neighbors)
 
     def distinct(self, heaviest: int) -> "tuple[Self, None]":  # noqa: ARG002
-        """Precomputed input is never merged."""
+        """Return the space itself: precomputed input is never merged."""
         return self, None
 
     def axes(self) -> None:
@@ -273,10 +274,10 @@ class Given:
 
 
 @dataclass(frozen=True)
-class PrecomputedDistances(Given):
+class PrecomputedDistances(PrecomputedSpace):
     """A square matrix of distances, or a sparse graph of them."""
 
-    given: Any | None  # until the neighbors are found
+    distances: Any | None  # None once the neighbors are found
 
     @classmethod
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PrecomputedDistances":  # noqa: ARG003
@@ -284,20 +285,20 @@ class PrecomputedDistances(Given):
         return cls(values.shape[0], values)
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
-        return precomputed_neighbors(self.given, k)
+        return precomputed_neighbors(self.distances, k)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
         return precomputed_neighbors(values, k, are_queries=True)
 
-    def kept(self) -> "PrecomputedDistances":
-        return replace(self, given=None)
+    def for_transform(self) -> "PrecomputedDistances":
+        return replace(self, distances=None)
 
 
 @dataclass(frozen=True)
-class PrecomputedAffinities(Given):
-    """A given P, in place of neighbors. New points cannot be placed, since their affinities are unknown."""
+class PrecomputedAffinities(PrecomputedSpace):
+    """A precomputed P instead of neighbors. New points cannot be placed, since their affinities are unknown."""
 
-    affinities: Affinities | None  # until the descent has them
+    affinities: Affinities | None  # None once the descent has them
 
     @classmethod
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PrecomputedAffinities":  # noqa: ARG003
@@ -312,7 +313,7 @@ class PrecomputedAffinities(Given):
             "use metric='precomputed' with distances, or fit old and new points together"
         )
 
-    def kept(self) -> "PrecomputedAffinities":
+    def for_transform(self) -> "PrecomputedAffinities":
         return replace(self, affinities=None)
 
 

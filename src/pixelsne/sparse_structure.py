@@ -1,7 +1,7 @@
 """Check the structure of sparse matrices from users and files, and convert them to canonical CSR.
 
-SciPy's compiled code follows indices without checking them: a wrong index reads or writes outside of memory. So
-nothing may convert, slice or sort a matrix that has not been through `to_csr`.
+SciPy's compiled code uses indices without checking them: a wrong index reads or writes outside of the arrays. So pass
+every matrix through `to_csr` before converting, slicing or sorting it.
 """
 
 from collections.abc import Callable
@@ -12,26 +12,26 @@ from scipy import sparse
 
 from pixelsne.arrays import AnyArray
 
-NUMBERS = "biufc"  # kinds of dtypes
+NUMBERS = "biufc"  # dtype.kind of numbers
 MATRIX, VECTOR = 2, 1  # dimensions
 
 
 class StructureError(ValueError):
-    """The parts of a sparse matrix contradict each other."""
+    """Raised for a sparse matrix whose arrays contradict each other."""
 
 
 def to_csr(matrix: Any) -> Any:
-    """Return a csr_array with sorted indices and no duplicates; it shares memory where `matrix` is one already.
+    """Return a csr_array with sorted indices and no duplicates. It shares memory with `matrix` if that is one already.
 
-    StructureError for a matrix whose parts contradict each other. `matrix` itself is never changed.
+    Raise StructureError if the arrays of the matrix contradict each other. `matrix` itself is never changed.
     """
     check_structure(matrix)
     rows = matrix.tocsr()
     data = rows.data.astype(supported(rows.data.dtype), copy=False)
-    # scikit-learn's compiled distances take int32 indices alone.
+    # scikit-learn's compiled distances need int32 indices.
     kind = np.int32 if max(*rows.shape, len(rows.indices)) <= np.iinfo(np.int32).max else np.int64
     indices, offsets = rows.indices.astype(kind, copy=False), rows.indptr.astype(kind, copy=False)
-    # A new object: flags that say "sorted" and "canonical" may be older than the indices.
+    # Make a new object, since the flags "sorted" and "canonical" of the old one may be out of date.
     checked = sparse.csr_array((data, indices, offsets), shape=rows.shape)
     if not checked.has_canonical_format:
         checked = checked.copy()
@@ -40,7 +40,7 @@ def to_csr(matrix: Any) -> Any:
 
 
 def check_structure(matrix: Any) -> None:
-    """StructureError unless every index leads into the matrix."""
+    """Raise StructureError unless every index is within the matrix."""
     check = CHECKS.get(getattr(matrix, "format", ""))
     if check is None:
         raise StructureError(f"its format is {getattr(matrix, 'format', None)!r}; use one of {', '.join(CHECKS)}")
@@ -52,7 +52,7 @@ def check_structure(matrix: Any) -> None:
 
 
 def supported(dtype: Any) -> Any:
-    """Return the dtype that SciPy's compiled code takes: in this machine's byte order, and no float16."""
+    """Return the dtype that SciPy's compiled code supports: native byte order, and float32 for float16."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype.newbyteorder("=")
 
 
@@ -64,15 +64,15 @@ def integers(name: str, array: Any) -> AnyArray:
 
 
 def check_range(name: str, indices: AnyArray, first: int, last: int) -> None:
-    """Refuse indices below `first` or above `last`."""
+    """Raise StructureError for indices below `first` or above `last`."""
     if indices.size == 0 or (indices.min() >= first and indices.max() <= last):
         return
-    place = int(np.argmax((indices < first) | (indices > last)))
-    raise StructureError(f"its {name}[{place}] is {indices[place]}, which is not between {first} and {last}")
+    wrong = int(np.argmax((indices < first) | (indices > last)))
+    raise StructureError(f"its {name}[{wrong}] is {indices[wrong]}, which is not between {first} and {last}")
 
 
 def check_offsets(offsets: AnyArray, count: int, stored: int) -> None:
-    """Refuse an indptr that does not cut `stored` entries into `count` runs."""
+    """Raise StructureError unless the indptr divides `stored` entries into `count` rows or columns."""
     if len(offsets) != count + 1:
         raise StructureError(f"its indptr must have {count + 1} entries, got {len(offsets)}")
     falls = offsets[1:] < offsets[:-1]
@@ -83,18 +83,18 @@ def check_offsets(offsets: AnyArray, count: int, stored: int) -> None:
 
 
 def check_compressed(matrix: Any) -> None:
-    """CSR, CSC and BSR; the last one stores blocks."""
+    """Check CSR, CSC and BSR; the last one stores blocks."""
     indices, offsets, data = integers("indices", matrix.indices), integers("indptr", matrix.indptr), matrix.data
-    wanted = VECTOR
+    dimensions = VECTOR
     down, across = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
     if matrix.format == "bsr":
-        wanted = 3
-        if data.ndim == wanted:
+        dimensions = 3
+        if data.ndim == dimensions:
             high, wide = data.shape[1:]
             if min(high, wide) < 1 or down % high or across % wide:
                 raise StructureError(f"its blocks of {high} x {wide} do not fill its shape {matrix.shape}")
             down, across = down // high, across // wide
-    if data.ndim != wanted or len(data) != len(indices):
+    if data.ndim != dimensions or len(data) != len(indices):
         raise StructureError(f"its data {data.shape} and indices {indices.shape} do not fit together")
     check_offsets(offsets, down, len(indices))
     check_range("indices", indices[: int(offsets[-1])], 0, across - 1)
@@ -120,11 +120,11 @@ def check_lists(matrix: Any) -> None:
     rows, columns = matrix.shape
     if matrix.rows.shape != (rows,) or matrix.data.shape != (rows,):
         raise StructureError(f"it must have {rows} lists of columns and of data")
-    for row, (places, numbers) in enumerate(zip(matrix.rows, matrix.data, strict=True)):
-        if len(places) != len(numbers):
-            raise StructureError(f"row {row} has {len(places)} columns and {len(numbers)} numbers")
-        if places:
-            check_range(f"rows[{row}]", integers(f"rows[{row}]", np.asarray(places)), 0, columns - 1)
+    for row, (indices, numbers) in enumerate(zip(matrix.rows, matrix.data, strict=True)):
+        if len(indices) != len(numbers):
+            raise StructureError(f"row {row} has {len(indices)} columns and {len(numbers)} numbers")
+        if indices:
+            check_range(f"rows[{row}]", integers(f"rows[{row}]", np.asarray(indices)), 0, columns - 1)
 
 
 def check_keys(matrix: Any) -> None:

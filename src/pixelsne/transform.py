@@ -1,4 +1,4 @@
-"""New points on a finished map."""
+"""Place new rows on a finished map."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from pixelsne.embedding import Embedding
 
 
 def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.ProgressToken) -> Positions:
-    """Return (m, 2) positions in embedding units: each new row where attraction and the map's field balance.
+    """Return (m, 2) positions of new rows in embedding units, at which attraction and the repulsion of the map balance.
 
-    A row that the map has already goes to its place; of several, to that of the first.
+    A row that equals a fitted row gets the position of that row, or of the first one if several are equal.
     """
     neighbors = embedding.space.neighbors_of(values, embedding.neighbor_count, threads, token)
     conditional = calibrate(neighbors, embedding.perplexity, threads, token)
-    settled = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
-    matching_points = embedding.space.matching_points(values, neighbors)
-    settled[matching_points >= 0] = embedding.positions[matching_points[matching_points >= 0]]
-    return settled
+    positions = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
+    matches = embedding.space.matching_points(values, neighbors)
+    positions[matches >= 0] = embedding.positions[matches[matches >= 0]]
+    return positions

@@ -1,4 +1,4 @@
-"""Errors for parameters that other libraries have: they say what to use here."""
+"""Explain unknown parameters: the error for a parameter of another library names its counterpart here."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -61,15 +61,15 @@ def explain(name: str, known: list[str]) -> str:
 
 
 def explain_unknown_parameters(init: Constructor) -> Constructor:
-    """Decorate a constructor of keyword-only parameters; its signature stays visible to scikit-learn and `help`."""
-    known = [name for name, one in signature(init).parameters.items() if one.kind is Parameter.KEYWORD_ONLY]
+    """Decorate a constructor with keyword-only parameters. scikit-learn and `help` still see its signature."""
+    known = [name for name, item in signature(init).parameters.items() if item.kind is Parameter.KEYWORD_ONLY]
 
     @wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:
         if args:
             given = ", ".join(f"{value!r:.40}" for value in args)
             raise TypeError(f"PixelSNE takes its parameters by name, as n_components=2 or resolution=1024; got {given}")
-        # No parameter of its own: scikit-learn's checks set n_components=1 on whatever has one.
+        # n_components is not a parameter of PixelSNE: scikit-learn's checks would set it to 1.
         dimensions = kwargs.pop("n_components", DIMENSIONS)
         if dimensions != DIMENSIONS:
             raise ValueError(f"n_components={dimensions!r} is not available; maps have two dimensions, n_components=2")

@@ -1,4 +1,7 @@
-"""Tables of unlike columns, such as ages and incomes: the widest column alone would decide which rows are near."""
+"""Detect tables whose columns have different units, such as ages and incomes.
+
+The column with the largest deviation alone would decide which rows are near.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -10,15 +13,15 @@ from scipy import sparse
 
 from pixelsne.components import sample_rows
 
-MOST_COLUMNS = 100  # wider tables are measurements of one kind, as a rule: pixels, genes, words
-WIDER_BY = 10.0  # how much the widest column deviates more than half of them do
+MOST_COLUMNS = 100  # wider tables usually hold measurements of one kind: pixels, genes, words
+WIDER_BY = 10.0  # ratio of the largest deviation to the median deviation
 
 
 def differ_widely(deviations: NDArray[np.float64]) -> bool:
-    """Return whether columns with these standard deviations are of different units.
+    """Return whether columns with these standard deviations seem to have different units.
 
-    Deviations that fall from the first column to the last are those of principal components, which are as they should
-    be. Columns of equal values tell nothing.
+    Deviations that fall from the first column to the last are those of principal components, which need no scaling.
+    Constant columns do not count.
     """
     several = deviations[deviations > 0]
     if len(several) < 2 or len(deviations) > MOST_COLUMNS or (np.diff(several) <= 0).all():  # noqa: PLR2004
@@ -28,7 +31,7 @@ def differ_widely(deviations: NDArray[np.float64]) -> bool:
 
 
 def warn_of_unlike_columns(values: Any, names: Sequence[str]) -> None:
-    """Warn about a table with these column names; arrays have none."""
+    """Warn if the columns of a table have different units. names: its column names, none for arrays."""
     if widths := describe_widths(values, names):
         warnings.warn(
             f"the columns of X deviate by very different amounts ({widths}), so the widest decide about the map; "
@@ -39,7 +42,7 @@ def warn_of_unlike_columns(values: Any, names: Sequence[str]) -> None:
 
 
 def describe_widths(values: Any, names: Sequence[str]) -> str:
-    """Return a text on the widest and narrowest columns of a table of different units; else an empty string."""
+    """Return the columns with the largest and smallest deviation, as text; empty unless units seem to differ."""
     if sparse.issparse(values) or len(names) != values.shape[1] or len(names) > MOST_COLUMNS:
         return ""
     rows = values[sample_rows(values.shape[0], values.shape[1])].astype(np.float64)

@@ -10,15 +10,14 @@ from pixelsne._core import ProgressToken
 
 Result = TypeVar("Result")
 
-SECONDS_BETWEEN_LOOKS = 0.05
+SECONDS_BETWEEN_UPDATES = 0.05
 
 
 def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, Result]:
     """Run call(token) on a thread of its own; yield the fraction done, return the result.
 
-    Python sees Ctrl-C only between its own instructions, which a call into the core would put off until
-    its end. So the call runs elsewhere, and whatever ends the watching (an interrupt, an abandoned
-    generator) cancels it.
+    Python handles Ctrl-C only between its own instructions, so a call into the core would delay it. The call therefore
+    runs on another thread. An interrupt, or closing the generator, cancels it.
     """
     token = ProgressToken()
     results: list[Result] = []
@@ -28,7 +27,7 @@ def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, R
     def work() -> None:
         try:
             results.append(call(token))
-        except BaseException as error:  # noqa: BLE001 - handed to the watching thread
+        except BaseException as error:  # noqa: BLE001 - raised in the calling thread
             errors.append(error)
         finally:
             done.set()
@@ -40,12 +39,12 @@ def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, R
         if worker.ident is not None:
             worker.join()
 
-    # A thread still in the core when the interpreter shuts down would abort the process: whatever
-    # keeps us from joining it below (a second Ctrl-C, a generator never closed), exiting joins it.
+    # A thread that is still in the core when the interpreter shuts down would abort the process. If it is not joined
+    # below (after a second Ctrl-C, or if the generator is never closed), it is joined at exit.
     atexit.register(stop)
     try:
         worker.start()
-        while not done.wait(SECONDS_BETWEEN_LOOKS):
+        while not done.wait(SECONDS_BETWEEN_UPDATES):
             yield token.fraction
     finally:
         stop()

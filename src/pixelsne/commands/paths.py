@@ -10,7 +10,7 @@ from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import prepared_path
 from pixelsne.files.errors import FileError
 from pixelsne.files.formats import WRITABLE
-from pixelsne.files.paths import check_distinct, check_room_on_disk, file_identity
+from pixelsne.files.paths import check_disk_space, check_distinct, file_identity
 from pixelsne.files.source import Source
 from pixelsne.files.write_map import check_output
 from pixelsne.settings import settings_of
@@ -78,4 +78,4 @@ def check_disk(files: EmbedFiles, model: PixelSNE, source: Source) -> None:
         "--checkpoint": 32 * rows,
         "--checkpoint (.prepared)": points,
     }
-    check_room_on_disk({path: lower_bounds.get(name, 0) for name, path in paths_written(files).items()})
+    check_disk_space({path: lower_bounds.get(name, 0) for name, path in paths_written(files).items()})

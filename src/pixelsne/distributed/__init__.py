@@ -1,4 +1,4 @@
-"""Maps of data that outgrow one machine, on a Dask cluster."""
+"""Maps of data that do not fit on one machine, computed on a Dask cluster."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from pixelsne.distributed.pipeline import DistributedRun
     from pixelsne.distributed.result import DistributedMap
 
-# Imported when first used: workers import this package for its tasks, and should not hold what only the client needs.
-_HOMES = {
+# Modules are imported when their names are first used: workers import this package for its tasks, and need less of it
+# than the client.
+_MODULES = {
     "DistributedMap": "pixelsne.distributed.result",
     "DistributedRun": "pixelsne.distributed.pipeline",
     "embed": "pixelsne.distributed.entry",
@@ -21,6 +22,6 @@ __all__ = ["DistributedMap", "DistributedRun", "embed", "start", "start_files"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'pixelsne.distributed' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

@@ -1,4 +1,4 @@
-"""Neighbors and affinities of each shard; edges between shards are sent once."""
+"""Neighbors and affinities of each shard. An edge between two shards is sent once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +57,7 @@ class Rows(Sized):
 
 
 def search(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | None) -> ShardKernels:
+    """Run stages 2, 3a and 4 for a shard: neighbors, kernels and initial positions of the points it owns."""
     own = shard_points.own
     if own == 0:
         raise ValueError("a shard got no points; use fewer workers for so little data")
@@ -82,11 +83,11 @@ def search(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | N
 
 
 def renumbered(indices: Any, count: int) -> tuple[Any, Any]:
-    """Return the distinct indices, ascending, and for each index its position among them. count: of all indices."""
-    there = np.zeros(count, dtype=bool)
-    there[indices] = True
-    numbers = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(there), numbers[indices]
+    """Return the distinct indices, ascending, and for each index its position among them. All are below `count`."""
+    occurs = np.zeros(count, dtype=bool)
+    occurs[indices] = True
+    numbers = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(occurs), numbers[indices]
 
 
 def outgoing_edges(kernels: ShardKernels, shards: int) -> list[Edges]:
@@ -106,7 +107,7 @@ def outgoing_edges(kernels: ShardKernels, shards: int) -> list[Edges]:
 
 @dataclass(frozen=True)
 class KnownPoints:
-    """All points a shard knows: those it owns, its ghosts, then others with edges to points it owns."""
+    """All points that a shard knows: those it owns, its ghosts, then others with edges to points it owns."""
 
     rows: NDArray[np.int64]  # of the input
     owners: NDArray[np.int32]
@@ -120,16 +121,15 @@ class RowIndex:
         self._sorted, self._first = rows[self._order], first
 
     def find(self, rows: Any) -> tuple[Any, Any]:
-        """Return their numbers, counted from `first`, and whether they are known."""
+        """Return the number of each row, counted from `first`, and whether it is known."""
         if not len(self._sorted):
             return np.zeros(len(rows), dtype=np.int32), np.zeros(len(rows), dtype=bool)
         found = np.minimum(np.searchsorted(self._sorted, rows), len(self._sorted) - 1)
         return (self._first + self._order[found]).astype(np.int32), self._sorted[found] == rows
 
 
-IncomingEdges = list[
-    tuple[Any, Any, Any, Any, Any]
-]  # the arguments of the core: sources, targets, and the three arrays of Edges
+# The arguments of the core: numbers of the source points and target points, then the three arrays of Edges.
+IncomingEdges = list[tuple[Any, Any, Any, Any, Any]]
 
 
 def number_incoming(kernels: ShardKernels, received: list[Edges]) -> tuple[KnownPoints, IncomingEdges]:
@@ -139,9 +139,9 @@ def number_incoming(kernels: ShardKernels, received: list[Edges]) -> tuple[Known
     rows, owners, known = [kernels.rows], [kernels.owners], len(kernels.rows)
     parts: IncomingEdges = []
     for shard, edges in enumerate(received):
-        numbers, there = ghosts.find(edges.source_rows)
-        unknown_rows = edges.source_rows[~there]
-        numbers[~there] = np.arange(known, known + len(unknown_rows))
+        numbers, is_known = ghosts.find(edges.source_rows)
+        unknown_rows = edges.source_rows[~is_known]
+        numbers[~is_known] = np.arange(known, known + len(unknown_rows))
         rows.append(unknown_rows)
         owners.append(np.full(len(unknown_rows), shard, dtype=np.int32))
         known += len(unknown_rows)
@@ -155,16 +155,15 @@ def first_occurrences(columns: Any, count: int) -> Any:
     first = np.full(count, len(columns), dtype=np.int64)
     for end in range(len(columns), 0, -COLUMNS_AT_ONCE):
         begin = max(0, end - COLUMNS_AT_ONCE)
-        first[columns[begin:end][::-1]] = np.arange(
-            end - 1, begin - 1, -1
-        )  # of repeated numbers, the last assignment holds
+        # Assign backwards: for repeated numbers, NumPy keeps the last assignment, which is the first occurrence.
+        first[columns[begin:end][::-1]] = np.arange(end - 1, begin - 1, -1)
     return first
 
 
 def number_halo(columns: Any, own: int, known: KnownPoints) -> tuple[Any, Any]:
     """Renumber columns in place: points the shard owns, then its halo; return the halo's rows and owners.
 
-    The halo is ordered by shard, then by first occurrence: rows near each other share neighbors, so that the positions
+    The halo is ordered by shard, then by first occurrence. Rows near each other share neighbors, so the positions that
     they read are close in memory.
     """
     first = first_occurrences(columns, len(known.rows))
@@ -172,13 +171,13 @@ def number_halo(columns: Any, own: int, known: KnownPoints) -> tuple[Any, Any]:
     others = others[np.lexsort((first[others], known.owners[others]))]
     numbers = np.arange(len(known.rows), dtype=np.int32)
     numbers[others] = np.arange(own, own + len(others))
-    for at in range(0, len(columns), COLUMNS_AT_ONCE):
-        columns[at : at + COLUMNS_AT_ONCE] = numbers[columns[at : at + COLUMNS_AT_ONCE]]
+    for begin in range(0, len(columns), COLUMNS_AT_ONCE):
+        columns[begin : begin + COLUMNS_AT_ONCE] = numbers[columns[begin : begin + COLUMNS_AT_ONCE]]
     return known.rows[others], known.owners[others]
 
 
 def assemble(kernels: ShardKernels, received: list[Edges], n: int) -> Rows:
-    """Return the shard's rows of P = (C + C^T) / 2n. received: from every shard, the edges that end here."""
+    """Return the shard's rows of P = (C + C^T) / 2n. received: for every shard, its edges that end here."""
     known, parts = number_incoming(kernels, received)
     offsets, columns, values = _core.joint_affinities_of_part(
         aligned(kernels.indices),
@@ -197,11 +196,14 @@ def distribute_affinities(
     runner: TaskRunner, shard_points: list[Any], axes: Any, k: int, n: int, settings: Settings
 ) -> tuple[list[Any], list[Any]]:
     """Run stages 2 to 4: return the kernels of each shard and its rows of P, as futures."""
-    kernels = [runner.task("neighbors", search, one, k, settings, axes, shard=s) for s, one in enumerate(shard_points)]
-    sent = [runner.task("affinities", outgoing_edges, one, runner.shards, shard=s) for s, one in enumerate(kernels)]
-    received = [[runner.task("affinities", take, one, shard) for one in sent] for shard in range(runner.shards)]
+    count = runner.shards
+    kernels = [
+        runner.task("neighbors", search, part, k, settings, axes, shard=s) for s, part in enumerate(shard_points)
+    ]
+    sent = [runner.task("affinities", outgoing_edges, part, count, shard=s) for s, part in enumerate(kernels)]
+    received = [[runner.task("affinities", take, edges, shard) for edges in sent] for shard in range(count)]
     rows = [
-        runner.task("affinities", assemble, one, edges, n, shard=s)
-        for s, (one, edges) in enumerate(zip(kernels, received, strict=True))
+        runner.task("affinities", assemble, part, edges, n, shard=s)
+        for s, (part, edges) in enumerate(zip(kernels, received, strict=True))
     ]
     return kernels, rows

@@ -1,8 +1,8 @@
 """Checkpoints of a run on a cluster, in a folder that the client and all workers share.
 
-`share-S` holds the ShardGraph of shard S and is written once, `stand-I-S` its ShardState after I iterations.
-`run.pixelsne` is written last and says which files belong together. Futures made from these files depend on nothing
-else, so a lost worker costs no more than the iterations since.
+`share-S` holds the ShardGraph of shard S and is written once. `stand-I-S` holds its ShardState after I iterations.
+`run.pixelsne` is written last and names the iteration whose files are complete. Futures that read these files depend
+on no earlier task. So if a worker is lost, only the iterations since the last checkpoint are computed again.
 """
 
 import os
@@ -40,14 +40,17 @@ class Progress:
     iteration: int
     next_step: int
     stopped_by: StoppedBy
-    looks: list[tuple[int, float, float]]
+    measurements: list[tuple[int, float, float]]  # as in History
     timings: dict[str, float]
-    last_look: Placed  # of the sampled points
+    last_sample: Placed  # sampled points on the screen at the last measurement
     components: int | None = None  # dimensions after reduction
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
-    """Return what must be equal for a run to continue. The number of shards depends on the settings: it is last."""
+    """Return the identity of a run: what must be equal to continue it.
+
+    The number of shards is last, because it depends on the settings: a difference in those is reported first.
+    """
     return describe_run(rows, columns, fingerprint, settings) | {"workers": shards}
 
 
@@ -70,10 +73,9 @@ def save_graph(graph: ShardGraph, folder: str) -> int:
 
 
 def load_graph(folder: str, shard: int) -> ShardGraph:
-    *rows, exported_rows, given_places, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
-    return ShardGraph(
-        Rows(shard, *rows), HaloExport(exported_rows, given_places), np.split(sources, np.cumsum(lengths)[:-1])
-    )
+    *rows, exported_rows, exported_indices, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
+    exported = HaloExport(exported_rows, exported_indices)
+    return ShardGraph(Rows(shard, *rows), exported, np.split(sources, np.cumsum(lengths)[:-1]))
 
 
 def save_state(state: ShardState, folder: str, iteration: int, shard: int) -> int:
@@ -117,15 +119,15 @@ def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_ite
         iteration=iteration,
         next_step=check_count("next_pace", document["next_pace"], iteration, max_iter),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
-        looks=[(int(at), finite(kl), finite(moved)) for at, kl, moved in document["looks"]],
+        measurements=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
         timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
-        last_look=array_of(arrays, "last_look", np.float32, (None, 2)),
+        last_sample=array_of(arrays, "last_look", np.float32, (None, 2)),
         components=check_count("components", document["components"], 1),
     )
 
 
 class SharedFolder:
-    """The files of one run."""
+    """The folder with the checkpoint files of one run."""
 
     def __init__(self, path: str | Path, runner: TaskRunner, identity: Identity) -> None:
         self.path, self._runner, self._identity = Path(path).resolve(), runner, identity
@@ -168,12 +170,18 @@ class SharedFolder:
                 for shard, state in enumerate(tasks.states)
             ]
         )
-        document = {"kind": KIND, "version": VERSION, "run": self._identity | {"workers": runner.shards}} | vars(
-            progress
-        )
-        document["next_pace"] = document.pop("next_step")
-        del document["last_look"]
-        write_archive(self.path / RUN, document, {"last_look": progress.last_look})
+        document = {
+            "kind": KIND,
+            "version": VERSION,
+            "run": self._identity | {"workers": runner.shards},
+            "iteration": progress.iteration,
+            "next_pace": progress.next_step,
+            "stopped_by": progress.stopped_by,
+            "looks": progress.measurements,
+            "timings": progress.timings,
+            "components": progress.components,
+        }
+        write_archive(self.path / RUN, document, {"last_look": progress.last_sample})
         tasks.continue_from(self.load_states(progress.iteration))
         before, self._saved = self._saved, progress.iteration
         if before is not None and before != progress.iteration:

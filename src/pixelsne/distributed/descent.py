@@ -39,15 +39,15 @@ from pixelsne.schedule import ScheduleStep
 
 @dataclass
 class ShardGraph(Sized):
-    """A shard's rows of P and its halo: all that iterations need and that never changes."""
+    """A shard's rows of P and its halo, which do not change during the descent."""
 
     rows: Rows
     exported: HaloExport
-    sources: list[NDArray[np.int32]]  # by shard: indices of the halo among the points that one exports
+    sources: list[NDArray[np.int32]]  # for each shard: which of its exported points are in this halo, by index
     _attraction: _core.Attraction | None = field(default=None, repr=False)
 
     def attraction(self) -> _core.Attraction:
-        """Return the rows of P as the core takes them; they are checked once per process."""
+        """Return the rows of P as an object of the core, which checks them once per process."""
         if self._attraction is None:
             rows = self.rows
             points = len(rows.rows) + len(rows.halo_rows)
@@ -89,9 +89,10 @@ def summarize(graph: ShardGraph, state: ShardState) -> ShardSummary:
 
 
 def centered(state: ShardState, summaries: Sequence[ShardSummary]) -> Positions:
-    moved = np.empty_like(state.positions)
-    _core.center_positions(aligned(state.positions), center_of(summaries), moved, threads_here())
-    return moved
+    """Return the positions of a shard minus the mean position of all points."""
+    positions = np.empty_like(state.positions)
+    _core.center_positions(aligned(state.positions), center_of(summaries), positions, threads_here())
+    return positions
 
 
 class StepCache:
@@ -122,7 +123,7 @@ class StepCache:
         return self._attract()
 
     def deposit(self) -> NDArray[np.float32]:
-        """Return the nodes of the lattice with this shard's points; or the points, where there is no lattice."""
+        """Return the lattice with this shard's points deposited, or the positions if there is no lattice."""
         if self.on_lattice is None:
             return self.positions.copy()  # `move_shard` changes these in place
         nodes = np.empty((self.lattice[4], self.lattice[3]), dtype=np.float32)
@@ -138,7 +139,7 @@ class StepCache:
         return push
 
 
-# By state; a cache is dropped together with its state.
+# The cache of each state; it is dropped together with the state.
 _caches: WeakKeyDictionary[ShardState, StepCache] = WeakKeyDictionary()
 _ahead = ThreadPoolExecutor(1, thread_name_prefix="pixelsne-ahead")
 
@@ -156,8 +157,8 @@ def with_halo(graph: ShardGraph, own: Positions, summaries: list[ShardSummary], 
     ends = np.cumsum([len(own), *(len(indices) for indices in graph.sources)])
     whole, center = np.empty((ends[-1], 2), dtype=np.float32), center_of(summaries)
     whole[: len(own)] = own
-    for one, places, begin, end in zip(summaries, graph.sources, ends[:-1], ends[1:], strict=True):
-        decode(one.encoded, places, center, whole[begin:end], threads)
+    for summary, indices, begin, end in zip(summaries, graph.sources, ends[:-1], ends[1:], strict=True):
+        decode(summary.encoded, indices, center, whole[begin:end], threads)
     return whole
 
 
@@ -201,13 +202,14 @@ class ShardMeasurement(Sized):
 
 
 def measure(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], every: int) -> ShardMeasurement:
+    """Return the measurement of a shard, with every `every`-th of its positions."""
     own, threads = centered(state, summaries), threads_here()
     logarithms, mass = graph.attraction().divergence(with_halo(graph, own, summaries, threads), threads)
     return ShardMeasurement(logarithms, mass, own[::every])
 
 
 class ShardTasks:
-    """Submit iterations as tasks; attributes are futures of the latest one."""
+    """Submits iterations as tasks. Its attributes are futures of the latest iteration."""
 
     def __init__(self, runner: TaskRunner, graphs: list[Any], states: list[Any], plan: Plan) -> None:
         self.runner, self.graphs, self.states, self.plan = runner, graphs, states, plan
@@ -230,23 +232,21 @@ class ShardTasks:
             for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
         ]
         while len(parts) > FAN_IN:
-            parts = [
-                runner.task("add", merge, parts[at : at + FAN_IN], self.plan) for at in range(0, len(parts), FAN_IN)
-            ]
-        return runner.task(
-            "convolve", repel, parts, summaries, self.plan, shard=0
-        )  # the worker that keeps the kernel's spectrum
+            groups = [parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN)]
+            parts = [runner.task("add", merge, group, self.plan) for group in groups]
+        # Always on the worker of shard 0, which keeps the spectrum of the kernel.
+        return runner.task("convolve", repel, parts, summaries, self.plan, shard=0)
 
     def _broadcast(self, field: Any) -> list[Any]:
-        """Return the field for each shard. Many shards get copies from other workers, since one could not serve all."""
+        """Return the field for each shard. Many shards get copies from several workers, since one cannot serve all."""
         counts = [self.runner.shards]
         while counts[-1] > FAN_IN:
             counts.append(-(-counts[-1] // FAN_IN))
         copies = [field]
         for count in reversed(counts[1:]):
             copies = [
-                self.runner.task("relay", relay, copies[at * len(copies) // count], shard=at * counts[0] // count)
-                for at in range(count)
+                self.runner.task("relay", relay, copies[index * len(copies) // count], shard=index * counts[0] // count)
+                for index in range(count)
             ]
         return [copies[shard * len(copies) // counts[0]] for shard in range(counts[0])]
 
@@ -260,16 +260,14 @@ class ShardTasks:
         self.continue_from(states)
 
     def continue_from(self, states: list[Any]) -> None:
+        """Continue with other states, from files or from the last iteration."""
         summaries = self._summarize(states)
-        self.states, self.summaries, self._field = (
-            states,
-            summaries,
-            None,
-        )  # together: an interrupt must leave a consistent state
+        # In one statement, so that an interrupt leaves a consistent state.
+        self.states, self.summaries, self._field = states, summaries, None
 
     def measure(self, every: int, *, exactly: bool = False) -> tuple[GlobalState, list[ShardMeasurement]]:
         """Wait for all submitted tasks and measure the map. exactly: use an exact normalizer for small maps."""
-        seen = [
+        measured = [
             self.runner.task("measure", measure, graph, state, self.summaries, every, shard=shard)
             for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
         ]
@@ -278,5 +276,5 @@ class ShardTasks:
             [self.runner.task("measure", centered, state, self.summaries) for state in self.states] if gathers else None
         )
         whole = self.runner.task("measure", reduce_global, self.field(), self.summaries, parts)
-        found = self.runner.gather([whole, *seen])
-        return found[0], found[1:]
+        results = self.runner.gather([whole, *measured])
+        return results[0], results[1:]

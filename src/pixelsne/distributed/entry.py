@@ -33,10 +33,10 @@ def embed(
 ) -> DistributedMap:
     """Compute the map of a dask array (n, d) or of a dask data frame of numbers, on its cluster.
 
-    client: of the cluster; None is the current one. model: the settings. checkpoint: a folder that the client and all
-    workers share; a run that was cut off goes on from there when it is started again. callback: called with every
-    Snapshot, whose `positions` is always None here, since no machine has them all; True stops the run and keeps the
-    map, once it has begun to form. So does Ctrl-C.
+    client: a client of the cluster; None is the current one. model: the settings. checkpoint: a folder that the client
+    and all workers share; a run that was interrupted continues from there when it is started again. callback: called
+    with every Snapshot, whose `positions` is always None, since no machine has all positions. During the descent,
+    returning True stops the run and keeps the map, as Ctrl-C does.
     """
     run = start(values, client or current_client(), model or PixelSNE(), checkpoint=checkpoint)
     try:
@@ -71,7 +71,7 @@ def start_files(
 ) -> DistributedRun:
     """Return a run on files, each of which is a partition.
 
-    paths: as workers see them, or s3://... and the like. wanted: what of each file is embedded.
+    paths: paths on the workers, or URLs such as s3://... wanted: what to read from each file.
     """
     settings = distributed_settings(model)
     runner = make_runner(client, checkpoint)
@@ -79,9 +79,9 @@ def start_files(
 
 
 def make_runner(client: Any, checkpoint: str | os.PathLike[str] | None) -> TaskRunner:
-    """Return a TaskRunner with one shard per worker, or as many as the run to continue had."""
-    before = None if checkpoint is None else shards_of(checkpoint)
-    return TaskRunner(client, before or len(workers_of(client)))
+    """Return a TaskRunner with one shard per worker, or with as many shards as the run to continue has."""
+    saved = None if checkpoint is None else shards_of(checkpoint)
+    return TaskRunner(client, saved or len(workers_of(client)))
 
 
 def begin(
@@ -100,20 +100,20 @@ def begin(
     run.load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
     check_workers(runner.client, run.load, runner.shards)
     if checkpoint is not None:
-        prints = runner.join("read", join_digests, [runner.task("read", digest, block) for block in partitions.blocks])
-        fingerprint = str(runner.gather([prints])[0])
+        digests = [runner.task("read", digest, block) for block in partitions.blocks]
+        fingerprint = str(runner.gather([runner.join("read", join_digests, digests)])[0])
         identity = identity_of(partitions.rows, partitions.columns, fingerprint, runner.shards, settings)
         if model.random_state is None:
-            identity.pop("seed")  # a run without a seed continues with the results of its own
+            identity.pop("seed")  # without random_state, the seed differs at each start
         run.folder = SharedFolder(os.fspath(checkpoint), runner, identity)
     return run
 
 
 def distributed_settings(model: PixelSNE) -> Settings:
-    """Return checked settings; ValueError for those that are not available on a cluster."""
+    """Return checked settings; raise ValueError for those that are not available on a cluster."""
     if not isinstance(model.init, str):
-        given = "a fitted model" if isinstance(model.init, PixelSNE) else "an array"
-        raise ValueError(f"init={given} is not distributed; use 'pca' or 'random'")  # noqa: TRY004 - a wrong value
+        kind = "a fitted model" if isinstance(model.init, PixelSNE) else "an array"
+        raise ValueError(f"init={kind} is not distributed; use 'pca' or 'random'")  # noqa: TRY004 - a wrong value
     seed = int(check_random_state(model.random_state).randint(2**31))
     settings = settings_of(model, seed, n_jobs=1)
     if settings.metric not in CORE_METRICS:
@@ -128,7 +128,7 @@ def distributed_settings(model: PixelSNE) -> Settings:
 
 
 def partitions_of(values: Any, runner: TaskRunner) -> Partitions:
-    """Return blocks of whole rows, as futures. Count the rows of partitions of unknown size."""
+    """Return the partitions of a dask array or data frame, as blocks of whole rows. Count rows of unknown number."""
     array = values.to_dask_array() if hasattr(values, "to_dask_array") else values
     if array.ndim != 2:  # noqa: PLR2004
         raise ValueError(f"X must be (rows, columns), got shape {array.shape}")

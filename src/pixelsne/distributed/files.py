@@ -1,4 +1,4 @@
-"""Files as partitions: read where they are needed, written where the points are."""
+"""Files as partitions: workers read the input files, and write the parts of the map."""
 
 import shutil
 import tempfile
@@ -30,7 +30,7 @@ def is_remote(path: str) -> bool:
 
 
 def expand(pattern: str) -> list[str]:
-    """All files of a pattern or a folder, in order; of s3://... as well, where fsspec knows how."""
+    """Return all readable files of a pattern or a folder, sorted; also of URLs that fsspec supports, such as s3://..."""
     import fsspec  # noqa: PLC0415 - comes with Dask
 
     system, inside = fsspec.core.url_to_fs(pattern)
@@ -43,9 +43,9 @@ def expand(pattern: str) -> list[str]:
 
 @contextmanager
 def new_folder(output: str) -> Iterator[str]:
-    """Where the parts of a map are written; it gets its name once all are there.
+    """Yield a folder for the parts of a map, which is renamed to `output` when the block ends.
 
-    An object store has no folders that could be renamed: there each part is complete or absent.
+    An object store has no folders to rename: there `output` itself is used, and each part is written atomically.
     """
     if is_remote(output):
         yield output
@@ -56,7 +56,7 @@ def new_folder(output: str) -> Iterator[str]:
 
 @contextmanager
 def local_copy(path: str) -> Iterator[Path]:
-    """The file itself, or what was fetched of it."""
+    """Yield the path of a local file, or of a temporary copy of a remote file."""
     if not is_remote(path):
         yield Path(path)
         return
@@ -69,30 +69,30 @@ def local_copy(path: str) -> Iterator[Path]:
         yield copy
 
 
-def read_source(path: str, wanted: ReadOptions) -> Source:
+def read_source(path: str, options: ReadOptions) -> Source:
     with local_copy(path) as file:
-        source = read_points(file, wanted)
+        source = read_points(file, options)
         if is_remote(path) and isinstance(source.values, np.memmap):
             return replace(source, values=np.array(source.values))
         return source
 
 
-def read_values(path: str, wanted: ReadOptions, number: int) -> Block:
-    """The numbers of one file; reading has checked them."""
-    source = read_source(path, wanted)
+def read_values(path: str, options: ReadOptions, number: int) -> Block:
+    """Return the numbers of one file, which read_points has checked."""
+    source = read_source(path, options)
     if not isinstance(source.values, np.ndarray):
         raise FileError(path, "holds a sparse matrix, which is not distributed; make it dense, or reduce it first")
     return Block(number, np.ascontiguousarray(source.values), source.columns)
 
 
 def shape_of(block: Block) -> tuple[int, int, tuple[str, ...], int]:
-    """Rows, columns, their names, bytes of a number."""
+    """Return the numbers of rows and columns, the column names, and the bytes of a number."""
     return *block.values.shape, block.names, block.values.itemsize
 
 
-def partitions_of_files(runner: TaskRunner, paths: list[str], wanted: ReadOptions) -> Partitions:
-    """One partition a file."""
-    blocks = [runner.task("read", read_values, path, wanted, number) for number, path in enumerate(paths)]
+def partitions_of_files(runner: TaskRunner, paths: list[str], options: ReadOptions) -> Partitions:
+    """Return the partitions of the files, one per file."""
+    blocks = [runner.task("read", read_values, path, options, number) for number, path in enumerate(paths)]
     shapes = runner.gather([runner.task("read", shape_of, block) for block in blocks])
     for path, shape in zip(paths, shapes, strict=True):
         if shape[1:3] != shapes[0][1:3]:
@@ -107,22 +107,21 @@ def partitions_of_files(runner: TaskRunner, paths: list[str], wanted: ReadOption
 
 
 def write_part(
-    placed: Placed, path: str, wanted: ReadOptions, target: str, screen: Screen, figures: dict[str, Any]
+    placed: Placed, path: str, options: ReadOptions, target: str, screen: Screen, figures: dict[str, Any]
 ) -> int:
-    """The map of one file, with all that travels along; returns its rows. The target's folder must be there."""
-    source = read_source(path, wanted)
-    one = Map(
-        placed, screen.resolution, source.extra_columns, map_metadata(source, wanted, screen, **figures), Path(path)
-    )
+    """Write the map of one input file, with its extra columns; return its number of rows. The folder must exist."""
+    source = read_source(path, options)
+    metadata = map_metadata(source, options, screen, **figures)
+    map_ = Map(placed, screen.resolution, source.extra_columns, metadata, Path(path))
     if not is_remote(target):
-        with atomic_write(Path(target)) as file:  # makes no folder: one that is gone is not wanted any more
-            write_parquet(file, one)
+        with atomic_write(Path(target)) as file:  # creates no folder: after a failure, it was removed
+            write_parquet(file, map_)
         return len(placed)
     import fsspec  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / Path(target).name
-        write_map(written, one)
+        write_map(written, map_)
         with written.open("rb") as finished, fsspec.open(target, "wb") as file:
             shutil.copyfileobj(finished, file)
     return len(placed)

@@ -1,4 +1,4 @@
-"""The halo of a shard: points of other shards that its points have edges with, and how their positions are sent."""
+"""The halo of a shard: the points of other shards that its points have edges with. Their positions are sent encoded."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ class HaloExport(Sized):
 class EncodedPositions(Sized):
     """Positions to be sent, in 16 bits per coordinate, relative to their bounds.
 
-    A map of 300 units is then known to a 400th of a unit, which no measure of quality notices (a test compares).
+    In a map of 300 units, the error is at most a 400th of a unit, which changes no quality measure (a test compares).
     """
 
     coding: "_core.Coding"
@@ -43,31 +43,31 @@ def decode(encoded: EncodedPositions, chosen: Any, center: tuple[float, float], 
 
 
 def needed_rows(rows: Rows, shards: int) -> list[Any]:
-    """Return, for each shard, the rows of its points that this one needs."""
+    """Return, for each shard, the input rows of its points that this shard needs."""
     return [rows.halo_rows[rows.halo_owners == shard] for shard in range(shards)]
 
 
-def export_halo(rows: Rows, asked: list[Any]) -> HaloExport:
-    """Return the points that at least one other shard asked for."""
-    indices = np.unique(RowIndex(rows.rows, 0).find(np.concatenate(asked))[0])
+def export_halo(rows: Rows, needed: list[Any]) -> HaloExport:
+    """Return the points that at least one other shard needs."""
+    indices = np.unique(RowIndex(rows.rows, 0).find(np.concatenate(needed))[0])
     return HaloExport(rows.rows[indices], indices)
 
 
-def exported_rows(exported: HaloExport) -> Any:
-    return exported.rows
+def exported_rows(export: HaloExport) -> Any:
+    return export.rows
 
 
 def locate_halo(rows: Rows, exported: list[Any]) -> list[Any]:
-    """Return, for each shard, the indices of this shard's halo among the points that one exports."""
+    """Return, for each shard, which of the points it exports are in this shard's halo, by index."""
     return [
-        RowIndex(there, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, there in enumerate(exported)
+        RowIndex(theirs, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, theirs in enumerate(exported)
     ]
 
 
 def exchange_halo(runner: TaskRunner, rows: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the HaloExport of each shard, and where each shard finds its halo in those; futures."""
-    lists = [runner.task("halo", needed_rows, one, runner.shards, shard=s) for s, one in enumerate(rows)]
-    asked = [[runner.task("halo", take, one, shard) for one in lists] for shard in range(runner.shards)]
-    exported = runner.each("halo", export_halo, rows, asked)
-    told = [runner.task("halo", exported_rows, one) for one in exported]
-    return exported, [runner.task("halo", locate_halo, one, told, shard=s) for s, one in enumerate(rows)]
+    """Return the HaloExport of each shard, and the indices of each shard's halo in those, as futures."""
+    by_shard = [runner.task("halo", needed_rows, part, runner.shards, shard=s) for s, part in enumerate(rows)]
+    needed = [[runner.task("halo", take, lists, shard) for lists in by_shard] for shard in range(runner.shards)]
+    exports = runner.each("halo", export_halo, rows, needed)
+    exported = [runner.task("halo", exported_rows, export) for export in exports]
+    return exports, [runner.task("halo", locate_halo, part, exported, shard=s) for s, part in enumerate(rows)]

@@ -1,7 +1,7 @@
-"""Loaded by workers that `pixelsne embed --cluster local` starts: they leave Ctrl-C to the command.
+"""Make workers ignore Ctrl-C. Workers that `pixelsne embed --cluster local` starts load this module.
 
-A terminal sends it to every process that was started there. Workers would die of it, and with them what the command
-is about to keep.
+A terminal sends Ctrl-C to every process that was started there. Without this, workers would end before the command has
+saved their results.
 """
 
 import signal
@@ -9,5 +9,5 @@ from typing import Any
 
 
 def dask_setup(_worker: Any) -> None:
-    """Called by Dask in every worker, also in those that take the place of others."""
+    """Ignore SIGINT. Dask calls this function in every worker, also in restarted ones."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

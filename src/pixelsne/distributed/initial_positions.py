@@ -15,11 +15,11 @@ from pixelsne.reduce import add, fix_signs, top_directions
 
 @dataclass(frozen=True)
 class Axes(Sized):
-    """Principal axes, and how points are placed along them."""
+    """Principal axes, and the transform from points to initial positions along them."""
 
     mean: Any  # (p)
     directions: Any  # (p, 1 or 2)
-    limits: Limits | None  # if outliers dominate
+    limits: Limits | None  # None unless outliers dominate
     center: Any  # (1 or 2), subtracted from the clipped coordinates
     scale: float  # from points to embedding units
     flat: list[bool]  # whether the points do not vary along a direction
@@ -36,9 +36,9 @@ def products(points: Points, total: Any, n: int) -> Any:
 
 
 def make_axes(total: Any, covariance: Any, n: int, samples: list[Points]) -> Axes:
-    """Return the directions of largest variance; START_DEVIATION is the deviation along the first. covariance: times n.
+    """Return the axes of largest variance, scaled to START_DEVIATION along the first. covariance: multiplied by n.
 
-    Variances are those of all points, or, if outliers dominate, those of a sample without them.
+    The variances are those of all points, or of a clipped sample if outliers dominate.
     """
     mean, directions = total / n, fix_signs(top_directions(covariance, min(2, len(covariance))))
     deviations = np.sqrt(np.maximum(np.einsum("ij,ik,kj->j", directions, covariance, directions), 0) / n)
@@ -53,7 +53,7 @@ def make_axes(total: Any, covariance: Any, n: int, samples: list[Points]) -> Axe
 
 
 def start_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
-    """Return (n, 2) embedding units; random without axes and along flat ones, because zeros never move."""
+    """Return (n, 2) positions in embedding units. Without axes, and along flat axes, they are random."""
     start = noise_positions(len(points), seed)
     if axes is None:
         return start

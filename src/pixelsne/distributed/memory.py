@@ -1,4 +1,4 @@
-"""What a worker will hold at most, before anything starts."""
+"""Estimate the peak memory of a worker, and check it before the run starts."""
 
 import math
 from dataclasses import dataclass
@@ -6,33 +6,33 @@ from typing import Any
 
 from pixelsne.distributed.shards import FEW_SHARDS
 from pixelsne.distributed.task_runner import smallest_memory_limit
-from pixelsne.memory import EDGE, FLOAT, GIGABYTE, JOINT_PER_CHOSEN, KEY, PAIR, SHARE_AT_WORK
+from pixelsne.memory import EDGE, FLOAT, GIGABYTE, JOINT_PER_CHOSEN, KEY, PAIR, SHARE_AT_ONCE
 
 # Bytes beside the data: the interpreter, the libraries, Dask.
 PROCESS_BYTES = 200_000_000
 
-# A point is sent to so many more shards for every doubling of their number, and a shard may be this much larger than
+# With every doubling of the shards, a point is copied to this many more of them. A shard may be this much larger than
 # the mean (benchmarks/results/cluster_halo_reviews1m.md).
-VISITS_A_DOUBLING = 1.25
+COPIES_PER_DOUBLING = 1.25
 UNEVEN = 1.1
 
-# Edges between shards travel once, in a form of EDGE bytes: they are held where they come from and where they arrive.
-# So large a share of all edges crosses, at most.
+# An edge between shards is sent once, in EDGE bytes, and both workers hold it. At most this share of all edges is
+# between shards, if there are few shards or many.
 CROSSING = 0.3
 CROSSING_OF_MANY = 0.8
 
-# Of a point in the descent: position, velocity, gains, both forces, its place in the field's order, and as much again
-# of the next iteration while the last one is not forgotten.
+# Bytes of a point in the descent: position, velocity, gains, both forces, and its index in the order of the field, for
+# two iterations, since Dask drops the last one late.
 POINT_IN_DESCENT = 180
 LATTICES = 6  # a worker's own, those it adds up, the field, the transform's planes and the kernel's spectrum
 
-# From here on a worker pauses, and does not take on anything new.
+# Above this share of its limit, a Dask worker pauses.
 USABLE_SHARE = 0.8
 
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked of a cluster, as far as memory goes."""
+    """The sizes that decide how much memory the workers need."""
 
     rows: int
     row_bytes: int  # of the input
@@ -42,16 +42,16 @@ class Load:
 
 
 def bytes_by_stage(load: Load, shards: int) -> dict[str, float]:
-    """Of the largest shard's worker, at the busiest moment of each stage."""
-    own, visits = UNEVEN * load.rows / shards, min(1 + VISITS_A_DOUBLING * math.log2(shards), shards)
+    """Return the peak bytes of each stage on the worker of the largest shard."""
+    own, copies = UNEVEN * load.rows / shards, min(1 + COPIES_PER_DOUBLING * math.log2(shards), shards)
     points, pairs = FLOAT * load.width * own, load.neighbors * own
     kernels, joint = PAIR * pairs, JOINT_PER_CHOSEN * PAIR * pairs
     crossing = 0.0 if shards == 1 else (CROSSING if shards <= FEW_SHARDS else CROSSING_OF_MANY) * EDGE * pairs
     return {
         "reduce": load.row_bytes * load.rows / shards + points,
-        "partition": points * (1 + 3 * visits),  # sent, received, and settled
-        "neighbors": 2 * visits * points + KEY * pairs + kernels,  # in another order
-        "affinities": kernels + joint + SHARE_AT_WORK * (EDGE * pairs + joint) + 2 * crossing,
+        "partition": points * (1 + 3 * copies),  # sent, received, and ordered
+        "neighbors": 2 * copies * points + KEY * pairs + kernels,  # points and reordered points
+        "affinities": kernels + joint + SHARE_AT_ONCE * (EDGE * pairs + joint) + 2 * crossing,
         "descent": joint + POINT_IN_DESCENT * own + LATTICES * FLOAT * load.nodes**2,
     }
 
@@ -61,7 +61,7 @@ def worker_bytes(load: Load, shards: int) -> int:
 
 
 def check_workers(client: Any, load: Load, shards: int) -> None:
-    """MemoryError if the smallest worker has less than each needs."""
+    """Raise MemoryError if the smallest worker has too little memory."""
     needed = worker_bytes(load, shards)
     smallest = smallest_memory_limit(client)
     usable = USABLE_SHARE * smallest

@@ -38,7 +38,7 @@ class Partitions:
     counts: list[int]
     columns: int
     row_bytes: int
-    names: tuple[str, ...] = ()  # of the columns, where files have them
+    names: tuple[str, ...] = ()  # column names, if files have them
 
     @property
     def rows(self) -> int:
@@ -52,20 +52,20 @@ class Partitions:
 class DistributedRun:
     """A run on a cluster: iterate over `snapshots` to the end, or stop early, then call `map`.
 
-    `start` makes one. `timings` holds the seconds of each completed stage, `descent` the progress of the last one.
+    `start` and `start_files` return one. `timings` holds the seconds of each stage, `descent` the descent.
     """
 
     def __init__(self, partitions: Partitions, runner: TaskRunner, settings: Settings) -> None:
         self.partitions, self.settings, self.runner = partitions, settings, runner
-        self.folder: SharedFolder | None = None  # for checkpoints
-        self.load: Load | None = None  # for the workers' memory
+        self.folder: SharedFolder | None = None  # checkpoints; None: there are none
+        self.load: Load | None = None  # sizes for the check of the workers' memory
         warn_of_no_late_phase(settings)
         self.perplexity = fitting_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
         self.components: int | None = None  # dimensions after reduction, once they are known
         self.descent: ShardedDescent | None = None
-        self._stopped_by: StoppedBy | None = None  # by the caller
+        self._stopped_by: StoppedBy | None = None  # set by the caller
         gathers = partitions.rows <= repulsion.GATHER_UP_TO
         self._plan = repulsion.Plan(partitions.rows, MOST_NODES, settings.step_limit, gathers)
 
@@ -75,7 +75,7 @@ class DistributedRun:
 
     @property
     def kl(self) -> float:
-        """As last measured."""
+        """The KL divergence at the last measurement."""
         return float("nan") if self.descent is None else self.descent.kl
 
     @property
@@ -85,7 +85,7 @@ class DistributedRun:
     def snapshots(self) -> Generator[Snapshot, None, None]:
         """Run all stages, from a checkpoint if there is one; yield Snapshots as they proceed and after every iteration.
 
-        Their `positions` is None: no machine has them all. After an iteration some more may be under way.
+        Their `positions` is None, since no machine has all positions. Further iterations may be running already.
         """
         progress = None if self.folder is None else self.folder.progress()
         if progress is not None and self.folder is not None:
@@ -107,11 +107,11 @@ class DistributedRun:
         kernels, rows = yield from self._prepare()
         states = self.runner.each("start", descent.begin, kernels)
         del kernels
-        given, sources = halo.exchange_halo(self.runner, rows)
-        graphs = self.runner.each("halo", descent.make_graph, rows, given, sources)
+        exports, sources = halo.exchange_halo(self.runner, rows)
+        graphs = self.runner.each("halo", descent.make_graph, rows, exports, sources)
         if self.folder is not None:
             self.folder.save_graphs(graphs)
-            del rows, given, sources, graphs  # they are read again from the checkpoint
+            del rows, exports, sources, graphs  # the checkpoint replaces them
             graphs = self.folder.load_graphs()
         return graphs, states
 
@@ -144,8 +144,8 @@ class DistributedRun:
         rows = reduce.ShardedRows(runner, partitions.blocks, partitions.first_rows, shape)
         reduction = reduce.fit_reduction(rows, self.settings.n_pca, self.settings.seed, self.settings.metric)
         self._learn(reduction)
-        kept = runner.task("reduce", reduce.keep, reduction)
-        points = [runner.task("reduce", reduce.apply, kept, block) for block in partitions.blocks]
+        sent = runner.task("reduce", reduce.send, reduction)
+        points = [runner.task("reduce", reduce.apply, sent, block) for block in partitions.blocks]
         yield from self._wait("reduce", points)
         return points
 
@@ -198,12 +198,13 @@ class DistributedRun:
         positions = result.gather_by_partition(
             self.runner, self.descent.tasks, partitions.first_rows, partitions.counts
         )
-        return positions, [self.runner.task("result", result.place, one, screen) for one in positions], self.descent
+        placed = [self.runner.task("result", result.place, part, screen) for part in positions]
+        return positions, placed, self.descent
 
     def write(self, paths: list[str], wanted: ReadOptions, targets: list[str], figures: dict[str, Any]) -> int:
         """Write the map of each input file into a file of its own, on the workers; return the number of rows.
 
-        figures: what each tells of the run, beside what the run itself knows.
+        figures: metadata for each file, in addition to the results of the run.
         """
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
@@ -223,13 +224,13 @@ class DistributedRun:
             raise
 
     def stop(self, by: StoppedBy) -> None:
-        """Record what ended the run, before the map is taken."""
+        """Record what ended the run. Call it before `map` or `write`."""
         self._stopped_by = by
         if self.descent is not None:
             self.descent.interrupt()
 
     def keep(self) -> bool:
-        """Write a checkpoint between two iterations; return whether there was a state and a folder."""
+        """Write a checkpoint between two iterations. Return False without a folder or before the first iteration."""
         if self.folder is None or self.descent is None or self.descent.iteration == 0:
             return False
         self._save(self.descent)

@@ -1,4 +1,4 @@
-"""Partitions of the input on the workers: read, checked, reduced by the code of one machine."""
+"""Read, check and reduce the partitions of the input on the workers, with the same code as on one machine."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -21,15 +21,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Block(Sized):
-    """Rows of one partition, checked."""
+    """The checked rows of one partition."""
 
-    number: int  # of the partition
+    number: int  # index of the partition
     values: Any  # (rows, d)
-    names: tuple[str, ...] = ()  # of the columns, if they have some
+    names: tuple[str, ...] = ()  # column names, if there are any
 
 
 def check_shape(number: int, shape: tuple[int, ...], declared: tuple[int | None, int]) -> None:
-    """ValueError if a partition is not as large as its dask array says. No number of rows: unknown."""
+    """Raise ValueError if a partition has another shape than its dask array declares. None: unknown number of rows."""
     expected = shape[0] if declared[0] is None else declared[0], declared[1]
     if shape != expected:
         raise ValueError(
@@ -43,7 +43,7 @@ def count_rows(block: Block) -> int:
 
 
 def read_block(partition: Any, number: int, declared: tuple[int | None, int] | None = None) -> Block:
-    """The numbers of a partition, checked. declared: its shape, where it is known."""
+    """Return the numbers of a partition, after checking them. declared: its shape, if it is known."""
     if np.ma.isMaskedArray(partition):
         partition = without_mask(partition, f"partition {number} of X", "da.ma.filled(X, value)")
     values = np.ascontiguousarray(partition)
@@ -63,7 +63,7 @@ def on_part(function: Callable[..., Any], block: Block, first_row: int, argument
 
 
 def sampled_rows(block: Block, first_row: int, rows: int, numbers: int) -> Any:
-    """Return the rows of a partition, in float64, that one machine would sample. rows: of all partitions."""
+    """Return the rows of a partition that one machine would sample, in float64. rows: the number of all rows."""
     chosen = sample_rows(rows, block.values.shape[1], numbers) - first_row
     return as_doubles(block.values[chosen[(chosen >= 0) & (chosen < len(block.values))]])
 
@@ -96,11 +96,11 @@ class ShardedRows:
         return np.concatenate(self.runner.gather(parts))
 
     def expect(self, passes: int) -> None:
-        """Tasks report their own progress."""
+        """Do nothing: the client counts completed tasks instead."""
 
 
 def fit_reduction(rows: ShardedRows, dimensions: Dimensions, seed: int, metric: str) -> Reduction:
-    """Return the reduction, equal to that of one machine but for rounding."""
+    """Return the reduction. Up to rounding, it equals that of one machine."""
     columns = rows.shape[1]
     if reduces(columns, dimensions) and columns > WIDEST_COVARIANCE:
         raise ValueError(
@@ -110,8 +110,8 @@ def fit_reduction(rows: ShardedRows, dimensions: Dimensions, seed: int, metric: 
     return fit(rows, dimensions, seed, metric)
 
 
-def keep(reduction: Reduction) -> Reduction:
-    """Put the reduction on a worker, so that it is sent to the cluster once."""
+def send(reduction: Reduction) -> Reduction:
+    """Return the reduction. As a task, it sends the reduction to the cluster once instead of once per partition."""
     return reduction
 
 
@@ -120,10 +120,10 @@ def apply(reduction: Reduction, block: Block) -> Points:
 
 
 def digest(block: Block) -> str:
-    """Of a partition's numbers and their kind."""
-    found = hashlib.blake2b(str(block.values.dtype).encode(), digest_size=16)
-    found.update(block.values.data)
-    return found.hexdigest()
+    """Return a hash of a partition's numbers and their dtype."""
+    hashed = hashlib.blake2b(str(block.values.dtype).encode(), digest_size=16)
+    hashed.update(block.values.data)
+    return hashed.hexdigest()
 
 
 def join_digests(parts: list[str]) -> str:

@@ -2,8 +2,8 @@
 
 Large maps use the pixel field: every shard deposits its points on one lattice, one task adds up and convolves the
 lattices, and every shard reads the result. Small maps (`GATHER_UP_TO` points) use the repulsion of one machine: one
-task gathers all positions. It is exact for few points, and it handles sparse maps, where the field of shards is wrong:
-a lattice needs many points per node, and nothing sets outliers aside.
+task gathers all positions. It is exact for few points, and it handles sparse maps and outliers. The field of shards is
+inaccurate there: a lattice needs many points per node, and shards do not treat outliers separately.
 """
 
 import threading
@@ -22,17 +22,17 @@ from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import threads_here
 from pixelsne.repulsion import EXACT_NORMALIZER_UP_TO, EXACT_UP_TO, best_normalizer
 
-# Up to here one task computes the repulsion of all points, in a few milliseconds. The positions are a smaller message
-# than the lattice would be. The KL divergence of the result has an exact normalizer up to here, as on one machine.
+# Up to this many points, one task computes the repulsion of all points, in a few milliseconds. Their positions are a
+# smaller message than the lattice. Up to the same number, the final KL has an exact normalizer, as on one machine.
 GATHER_UP_TO = EXACT_NORMALIZER_UP_TO
 
 
 @dataclass(frozen=True)
 class ShardSummary(Sized):
-    """Number, center and bounds of a shard's points, and the positions other shards need."""
+    """The number, sums and bounds of a shard's positions, and the positions that other shards need."""
 
     count: int
-    sums: tuple[float, float]  # of all coordinates
+    sums: tuple[float, float]  # of x and of y
     bounds: "_core.Bounds"  # low x, low y, high x, high y
     encoded: EncodedPositions  # of the points it exports
 
@@ -65,20 +65,20 @@ class GatheredRepulsion(Sized):
 
     def of_shard(self, shard: int, summaries: Sequence[ShardSummary]) -> Positions:
         """Return the repulsion on the points of one shard, (own, 2)."""
-        first = sum(one.count for one in summaries[:shard])
+        first = sum(summary.count for summary in summaries[:shard])
         push: Positions = aligned(self.push[first : first + summaries[shard].count])
         return push
 
 
 def center_of(summaries: Sequence[ShardSummary]) -> tuple[float, float]:
     """Return the mean position; every shard gets the same bits."""
-    count = sum(one.count for one in summaries)
-    return sum(one.sums[0] for one in summaries) / count, sum(one.sums[1] for one in summaries) / count
+    count = sum(summary.count for summary in summaries)
+    return sum(part.sums[0] for part in summaries) / count, sum(part.sums[1] for part in summaries) / count
 
 
 def bounds_of(summaries: Sequence[ShardSummary]) -> "_core.Bounds":
     """Return the bounds of the centered map."""
-    bounds, center = np.array([one.bounds for one in summaries]), center_of(summaries)
+    bounds, center = np.array([summary.bounds for summary in summaries]), center_of(summaries)
     low, high = bounds[:, :2].min(axis=0) - center, bounds[:, 2:].max(axis=0) - center
     if not (np.abs([low, high]) < LARGEST_COORDINATE).all():
         raise FloatingPointError("the map exploded; lower learning_rate or set step_limit")
@@ -95,7 +95,7 @@ def merge(parts: list[Any], plan: Plan) -> NDArray[np.float32]:
     return total
 
 
-# Both keep the kernel's spectrum, so only one task at a time may use them.
+# Both objects keep the spectrum of the kernel, so only one task at a time may use them.
 _convolution, _field = _core.FieldConvolution(), _core.FieldRepulsion()
 _at_work = threading.Lock()
 
@@ -125,6 +125,7 @@ def repel_together(positions: Positions, plan: Plan) -> GatheredRepulsion:
 
 
 def relay(acting: Field | GatheredRepulsion) -> Field | GatheredRepulsion:
+    """Return the repulsion. As a task, it puts a copy on another worker."""
     return acting
 
 
@@ -139,6 +140,6 @@ class GlobalState:
 def reduce_global(
     acting: Field | GatheredRepulsion, summaries: list[ShardSummary], parts: list[Any] | None
 ) -> GlobalState:
-    """Return the GlobalState. parts: all positions, for an exact normalizer."""
+    """Return the GlobalState. parts: positions of all shards, for an exact normalizer; None: use that of `acting`."""
     normalizer = acting.normalizer if parts is None else best_normalizer(np.concatenate(parts), threads_here())
     return GlobalState(bounds_of(summaries), max(normalizer, SMALLEST_NORMALIZER))

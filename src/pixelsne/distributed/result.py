@@ -18,7 +18,7 @@ from pixelsne.screen import Screen
 
 @dataclass(frozen=True)
 class PartitionPositions(Sized):
-    """Positions of one shard's points of one partition."""
+    """The positions of the points that one shard and one partition share."""
 
     rows: NDArray[np.int64]
     positions: Positions
@@ -31,7 +31,7 @@ def split_by_partition(
     rows, positions = graph.rows.rows, centered(state, summaries)
     partition = np.searchsorted(first_rows, rows, side="right") - 1
     chosen = [np.flatnonzero(partition == number) for number in range(len(first_rows))]
-    return [PartitionPositions(rows[one], positions[one]) for one in chosen]
+    return [PartitionPositions(rows[indices], positions[indices]) for indices in chosen]
 
 
 def assemble_partition(parts: list[PartitionPositions], first_row: int, count: int) -> Positions:
@@ -49,7 +49,7 @@ def gather_by_partition(runner: TaskRunner, shards: Any, first_rows: list[int], 
     ]
     return [
         runner.task(
-            "result", assemble_partition, [runner.task("result", take, one, number) for one in sent], first, count
+            "result", assemble_partition, [runner.task("result", take, parts, number) for parts in sent], first, count
         )
         for number, (first, count) in enumerate(zip(first_rows, counts, strict=True))
     ]
@@ -63,10 +63,10 @@ def place(positions: Positions, screen: Screen) -> Placed:
 class DistributedMap:
     """A map whose points are on the workers, in the order of the input.
 
-    positions, placed: dask arrays (n, 2) of float32, one chunk a partition; in embedding units, and in pixels with
-    fractions, from the top left. screen: how one becomes the other. perplexity: those used, which few points may have
-    lowered. components: dimensions in which rows were compared. kl_divergence: of the affinities without exaggeration.
-    iterations, stopped_by: how many were done, and what ended them: "max_iter", "tol", "callback" or "interrupt".
+    positions, placed: dask arrays (n, 2) of float32, one chunk per partition: embedding units, and fractional pixels
+    from the top left. screen: the mapping from positions to pixels. perplexity: those used, lowered if there are few
+    points. components: dimensions in which rows were compared. kl_divergence: from the affinities without exaggeration.
+    iterations, stopped_by: the number of iterations, and what ended them: "max_iter", "tol", "callback" or "interrupt".
     timings: seconds by stage. history: iteration, KL and pixels moved, every 50 iterations (`history.columns()`).
     """
 

@@ -13,12 +13,12 @@ from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
-# Iterations that are submitted before the first of them is done, so that workers never wait for the client.
+# This many iterations are submitted before the first of them is done, so that workers never wait for the client.
 ITERATIONS_AHEAD = 5
 
 
 class ShardedDescent(DescentLoop):
-    """A descent whose positions are on the workers. `kl` and `screen` are as of the last measurement."""
+    """A descent whose positions are on the workers. `kl` and `screen` are those of the last measurement."""
 
     def __init__(self, tasks: ShardTasks, settings: Settings, n: int) -> None:
         super().__init__(settings, n)
@@ -52,21 +52,21 @@ class ShardedDescent(DescentLoop):
         self.last_sample = self._measure()[1]
 
     def final_screen(self) -> Screen:
-        """Return the screen of the current positions; KL is then as exact as on one machine."""
+        """Measure the current positions, with KL as exact as on one machine, and return their screen."""
         if self._screen is None or self._measured_at != self.iteration:
             self._measure(exactly=True)
         assert self._screen is not None  # noqa: S101 - just measured
         return self._screen
 
     def interrupt(self) -> None:
-        """Measure again before the map is taken: a step may have been submitted and not counted."""
+        """Discard the last measurement: after an interrupt, a step may be submitted and not counted."""
         self._measured_at = -1
 
     def resume(self, progress: Progress) -> None:
         self.iteration, self.next_step = progress.iteration, progress.next_step
         self.stopped_by = "tol" if progress.stopped_by == "tol" else "max_iter"
-        self.history.looks.extend(progress.looks)
-        self.last_sample = progress.last_look
+        self.history.measurements.extend(progress.measurements)
+        self.last_sample = progress.last_sample
 
     def progress(self, timings: dict[str, float], components: int | None) -> Progress:
         """Return what a checkpoint needs beside the states of the shards."""
@@ -76,7 +76,7 @@ class ShardedDescent(DescentLoop):
             self.iteration,
             self.next_step,
             self.stopped_by,
-            self.history.looks,
+            self.history.measurements,
             timings,
             self.last_sample,
             components,

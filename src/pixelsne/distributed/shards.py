@@ -15,14 +15,14 @@ from pixelsne.arrays import Points
 from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
 
-CELLS_A_SHARD = 32
+CELLS_PER_SHARD = 32
 MOST_CELLS = 4096
-SAMPLE_A_CELL = 100
-# A point is sent to the owners of this many of the cells nearest to it. With few shards most neighbors are in the
-# point's own shard anyway; with many, half of them may not be (benchmarks/results/cluster_halo_reviews1m.md).
+SAMPLE_PER_CELL = 100
+# A point is sent to the owners of this many of the cells nearest to it. With few shards, most neighbors are in the
+# point's own shard. With many shards, half of them may be in others (benchmarks/results/cluster_halo_reviews1m.md).
 GHOST_CELLS, GHOST_CELLS_OF_MANY_SHARDS = 8, 16
 FEW_SHARDS = 4
-PAIRS_AT_ONCE = 4_000_000  # points and cells
+PAIRS_AT_ONCE = 4_000_000  # of a point and a cell
 
 # A shard with fewer points than this many neighborhoods costs more messages than it saves work.
 FEWEST_NEIGHBORHOODS = 10
@@ -48,7 +48,7 @@ class ShardPoints(Sized):
     """The points of a shard: those it owns first, then its ghosts."""
 
     shard: int
-    own: int  # how many
+    own: int  # number of points it owns
     rows: NDArray[np.int64]  # of the input, (own + ghosts)
     owners: NDArray[np.int32]
     points: Points
@@ -64,7 +64,7 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
     from sklearn.cluster import MiniBatchKMeans  # noqa: PLC0415 - large, and one worker alone needs it
 
     sampled = np.concatenate(samples)
-    count = min(CELLS_A_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
+    count = min(CELLS_PER_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
     centers, weights = distinct(model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count))
     owners = np.empty(len(centers), dtype=np.int32)
@@ -73,7 +73,7 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
 
 
 def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
-    """Merge equal centers, which data with many equal rows have: a point would be sent to one cell several times."""
+    """Merge equal centers, which data with many equal rows give: a point would be sent to one cell several times."""
     _, first, same = np.unique(centers, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(same.ravel(), weights=weights)
     order = np.argsort(first)
@@ -96,22 +96,23 @@ def divide(centers: Points, weights: Any, members: Any, first: int, shards: int,
 
 
 def nearest_cells(points: Points, cells: Cells) -> Any:
-    """Return (n, cells) indices of the nearest cells, nearest first."""
-    wanted = GHOST_CELLS if cells.owners.max() < FEW_SHARDS else GHOST_CELLS_OF_MANY_SHARDS
-    count = min(wanted, len(cells.centers))
+    """Return the indices of the cells nearest to each point, (n, count), nearest first."""
+    most = GHOST_CELLS if cells.owners.max() < FEW_SHARDS else GHOST_CELLS_OF_MANY_SHARDS
+    count = min(most, len(cells.centers))
     halves = 0.5 * np.einsum("ij,ij->i", cells.centers, cells.centers)
-    found = np.empty((len(points), count), dtype=np.int64)
+    nearest = np.empty((len(points), count), dtype=np.int64)
     rows = max(1, PAIRS_AT_ONCE // len(cells.centers))
-    for at in range(0, len(points), rows):
-        rough = halves - points[at : at + rows] @ cells.centers.T
-        near = np.argpartition(rough, count - 1, axis=1)[:, :count]
-        order = np.argsort(np.take_along_axis(rough, near, axis=1), axis=1, kind="stable")
-        found[at : at + rows] = np.take_along_axis(near, order, axis=1)
-    return found
+    for first in range(0, len(points), rows):
+        # Half of the squared distances, without the term that does not depend on the cell.
+        distances = halves - points[first : first + rows] @ cells.centers.T
+        near = np.argpartition(distances, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1, kind="stable")
+        nearest[first : first + rows] = np.take_along_axis(near, order, axis=1)
+    return nearest
 
 
 def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int) -> list[RoutedPoints]:
-    """Return, for each shard, the points of some partitions that it owns or gets as ghosts."""
+    """Return, for each shard, the points that it owns or gets as ghosts. parts: the points of some partitions."""
     points = np.concatenate(parts)
     rows = np.concatenate([first + np.arange(len(part)) for first, part in zip(first_rows, parts, strict=True)])
     destinations = cells.owners[nearest_cells(points, cells)]
@@ -124,24 +125,25 @@ def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int)
 
 
 def count_routed(sent: list[RoutedPoints]) -> list[list[int]]:
-    """Return, for each shard, the number of points it owns, and the number with its ghosts."""
-    own = [int((one.owners == shard).sum()) for shard, one in enumerate(sent)]
-    return [own, [len(one.rows) for one in sent]]
+    """Return two lists: for each shard, the number of points it owns, and the number with its ghosts."""
+    own = [int((routed.owners == shard).sum()) for shard, routed in enumerate(sent)]
+    return [own, [len(routed.rows) for routed in sent]]
 
 
-def merge_small(own: Sequence[int], seen: Sequence[int], fewest: int) -> list[int]:
+def merge_small(own: Sequence[int], total: Sequence[int], fewest: int) -> list[int]:
     """Return a new number for each shard, so that each has at least `fewest` points, ghosts included.
 
-    Small shards are merged with the next ones, which are near them: a shard searches neighbors among its points.
+    own, total: the points that each shard owns, without and with its ghosts. A small shard is merged with the next one,
+    which is near it in space.
     """
     numbers, number, points, largest = [], 0, 0, 0
-    for here, there in zip(own, seen, strict=True):
+    for owned, with_ghosts in zip(own, total, strict=True):
         numbers.append(number)
-        points, largest = points + here, max(largest, there)
+        points, largest = points + owned, max(largest, with_ghosts)
         if points > 0 and max(points, largest) >= fewest:
             number, points, largest = number + 1, 0, 0
     last = max(0, number - 1)  # the rest joins the last complete shard
-    return [min(one, last) for one in numbers]
+    return [min(new, last) for new in numbers]
 
 
 def renumber(cells: Cells, numbers: list[int]) -> Cells:
@@ -155,13 +157,13 @@ def take(parts: list[Any], index: int) -> Any:
 def collect(received: list[RoutedPoints], shard: int) -> ShardPoints:
     """Order the received points, those the shard owns first. Copy them once, since memory is short at this stage."""
     total, width = sum(len(part.rows) for part in received), received[0].points.shape[1]
-    points, at = np.empty((total, width), dtype=np.float32), 0
+    points, end = np.empty((total, width), dtype=np.float32), 0
     rows, owners = [], []
     for owned in (True, False):
         for part in received:
             chosen = np.flatnonzero((part.owners == shard) == owned)
-            points[at : at + len(chosen)] = part.points[chosen]
-            at += len(chosen)
+            points[end : end + len(chosen)] = part.points[chosen]
+            end += len(chosen)
             rows.append(part.rows[chosen])
             owners.append(part.owners[chosen])
     own = sum(len(part) for part in rows[: len(received)])
@@ -169,8 +171,8 @@ def collect(received: list[RoutedPoints], shard: int) -> ShardPoints:
 
 
 def share_sampled(n: int, shards: int) -> float:
-    """Return the share of n points that is enough to find the cells of this many shards."""
-    return min(1.0, min(CELLS_A_SHARD * shards, MOST_CELLS) * SAMPLE_A_CELL / n)
+    """Return the share of n points to sample for the cells of this many shards."""
+    return min(1.0, min(CELLS_PER_SHARD * shards, MOST_CELLS) * SAMPLE_PER_CELL / n)
 
 
 def draw_samples(runner: TaskRunner, points: Sequence[Any], n: int, seed: int) -> list[Any]:
@@ -180,9 +182,9 @@ def draw_samples(runner: TaskRunner, points: Sequence[Any], n: int, seed: int) -
 
 
 class PointRouter:
-    """Send the points of all partitions to their shards; all values are futures.
+    """Sends the points of all partitions to their shards. All values are futures.
 
-    Partitions are grouped until there are no more groups than shards, since the messages are groups x shards.
+    Partitions are grouped into at most as many groups as shards, since there are groups x shards messages.
     """
 
     def __init__(self, runner: TaskRunner, points: Sequence[Any], first_rows: Sequence[int]) -> None:
@@ -191,7 +193,7 @@ class PointRouter:
     def route(self, cells: Any) -> list[Any]:
         """Return, for each group of partitions, its RoutedPoints to each shard."""
         runner, points, size = self._runner, self._points, -(-len(self._points) // self._runner.shards)
-        groups = [slice(at, at + size) for at in range(0, len(points), size)]
+        groups = [slice(first, first + size) for first in range(0, len(points), size)]
         return [
             runner.task("partition", route, list(points[group]), cells, list(self._first_rows[group]), runner.shards)
             for group in groups
@@ -200,10 +202,10 @@ class PointRouter:
     def collect(self, cells: Any, sent: list[Any], k: int) -> list[Any]:
         """Return the ShardPoints of each shard. Shards too small to find k neighbors in are merged first."""
         runner = self._runner
-        counts = np.sum(runner.gather([runner.task("partition", count_routed, one) for one in sent]), axis=0)
+        counts = np.sum(runner.gather([runner.task("partition", count_routed, group) for group in sent]), axis=0)
         numbers = merge_small(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
         if numbers[-1] + 1 < runner.shards:
             runner.limit_shards(numbers[-1] + 1)
             sent = self.route(runner.task("partition", renumber, cells, numbers))
-        received = [[runner.task("partition", take, one, shard) for one in sent] for shard in range(runner.shards)]
+        received = [[runner.task("partition", take, group, shard) for group in sent] for shard in range(runner.shards)]
         return runner.each("partition", collect, received, range(runner.shards))

@@ -14,7 +14,7 @@ def path_exists(path: str) -> bool:
 
 
 def check_shared_folder(client: Any, folder: Path) -> None:
-    """Raise FileError unless every worker sees the folder: early, before hours of work."""
+    """Raise FileError unless every worker sees the folder. Call it early, before hours of work."""
     probe = folder / f".seen-{secrets.token_hex(8)}"
     probe.touch()
     try:

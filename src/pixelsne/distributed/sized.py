@@ -1,4 +1,4 @@
-"""Task results that report their size, since Dask's scheduler prefers to move small ones."""
+"""Task results that report their size. Dask's scheduler needs it, because it prefers to move small results."""
 
 import sys
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Sized:
-    """A dataclass of arrays, or of lists of them. Dask asks sys.getsizeof, which asks here."""
+    """Base of a dataclass of arrays, or of lists of arrays. Dask calls sys.getsizeof, which calls `__sizeof__`."""
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sum(size_of(value) for value in vars(self).values())
@@ -20,5 +20,5 @@ def size_of(value: Any) -> int:
 
 
 def aligned(array: Any) -> Any:
-    """What came over the network may lie at any address."""
+    """Return the array at an aligned address: one that came over the network may be at any address."""
     return np.require(array, None, ["C", "A"])

@@ -1,7 +1,7 @@
-"""Everything that knows Dask: connecting, submitting tasks, waiting for results. Other modules pass `client` through.
+"""All calls to Dask: connecting, submitting tasks, waiting for results. Other modules only pass `client` on.
 
-A cluster may lose all its workers for a moment (a nanny starts them again, an adaptive cluster adds some). Dask then
-waits in silence until there are workers again. Here, such a wait is announced, and it ends.
+A cluster may lose all its workers for a moment (a nanny restarts them, an adaptive cluster adds some). Dask waits
+silently for new workers. TaskRunner warns instead, and raises an error after a timeout.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-# Results that are reduced by one task, so that no worker has to hold all.
+# The number of results that one task reduces, so that no worker has to hold all results.
 FAN_IN = 8
 
 SECONDS_TO_CONNECT = 30
@@ -22,7 +22,7 @@ IGNORE_INTERRUPTS = "pixelsne.distributed.ignore_interrupts"
 SECONDS_BETWEEN_CHECKS = 1.0
 SECONDS_BETWEEN_POLLS = 0.02  # of completed futures
 
-# A nanny restarts a worker in less.
+# A nanny restarts a worker in less time.
 SECONDS_UNTIL_WARNING = 5.0
 
 # Key and default of the setting in Dask's configuration; None waits forever.
@@ -54,7 +54,7 @@ def current_client() -> Any:
 
 
 def workers_of(client: Any) -> list[str]:
-    """Return the addresses of all workers. (The client's own list of them is shortened now and then.)"""
+    """Return the addresses of all workers. (The client's cached list may be incomplete.)"""
     return sorted(client.nthreads())
 
 
@@ -76,7 +76,7 @@ def smallest_memory_limit(client: Any) -> int:
 
 
 def as_dask_array(parts: Sequence[Any], counts: Sequence[int], dtype: Any) -> Any:
-    """Return an array (n, 2) of futures of its parts."""
+    """Return a dask array (n, 2) from the futures of its parts."""
     import dask.array as da  # noqa: PLC0415 - an extra
 
     blocks = [da.from_delayed(part, shape=(count, 2), dtype=dtype) for part, count in zip(parts, counts, strict=True)]
@@ -84,7 +84,7 @@ def as_dask_array(parts: Sequence[Any], counts: Sequence[int], dtype: Any) -> An
 
 
 def threads_here() -> int:
-    """Return the threads of the worker that runs the calling task; they never change a result."""
+    """Return the number of threads of the worker that runs the calling task. It never changes a result."""
     from distributed import get_worker  # noqa: PLC0415 - an extra
 
     try:
@@ -94,12 +94,12 @@ def threads_here() -> int:
 
 
 def workers_timeout() -> float | None:
-    """Return how many seconds a run waits while the cluster has no workers; None: as long as it takes."""
+    """Return how many seconds a run waits while the cluster has no workers; None: forever."""
     import dask  # noqa: PLC0415 - an extra
     from dask.utils import parse_timedelta  # noqa: PLC0415
 
-    given = dask.config.get(TIMEOUT_SETTING, DEFAULT_TIMEOUT)
-    return None if given is None else float(parse_timedelta(given))
+    timeout = dask.config.get(TIMEOUT_SETTING, DEFAULT_TIMEOUT)
+    return None if timeout is None else float(parse_timedelta(timeout))
 
 
 class WorkerWatch:
@@ -148,7 +148,7 @@ def raise_failure(future: Any) -> None:
 
 
 class TaskRunner:
-    """Submit tasks with names that Dask's dashboard can group, on the worker that holds the shard's data."""
+    """Submits tasks, under names that Dask's dashboard groups, to the worker that holds the data of a shard."""
 
     def __init__(self, client: Any, shards: int) -> None:
         self.client = client
@@ -165,7 +165,7 @@ class TaskRunner:
         del self._workers[self.shards :]
 
     def assign_workers(self) -> None:
-        """Assign a worker to each shard; again when workers came or went."""
+        """Assign a worker to each shard. Called again, it replaces lost workers and uses new ones."""
         workers = workers_of(self.client)
         if not workers and self._workers:
             return  # WorkerWatch warns about it
@@ -187,7 +187,7 @@ class TaskRunner:
     def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
         """Submit one call and return its future. Futures among the arguments become their results, also in lists."""
         self._submitted += 1
-        # A preference for the only worker would keep a task waiting for it after that worker died.
+        # A task that prefers the only worker would wait for it even after that worker has died.
         preferred = shard is not None and not self._one_worker
         where = {"workers": [self._workers[shard or 0]], "allow_other_workers": True} if preferred else {}
         key = f"{name}-{self._token}-{self._submitted}"
@@ -204,11 +204,11 @@ class TaskRunner:
         """Reduce all parts by an associative function, FAN_IN at a time."""
         parts = list(parts)
         while len(parts) > 1:
-            parts = [self.task(name, function, parts[at : at + FAN_IN]) for at in range(0, len(parts), FAN_IN)]
+            parts = [self.task(name, function, parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)]
         return parts[0]
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:
-        """Return all results; raise what went wrong on a worker."""
+        """Return all results; raise the error of a task that failed."""
         watch = WorkerWatch(self.client)
         pending = asyncio.run_coroutine_threadsafe(
             self.client.gather(list(futures), asynchronous=True), self.client.loop.asyncio_loop
@@ -226,7 +226,7 @@ class TaskRunner:
         return results
 
     def wait(self, futures: Sequence[Any]) -> None:
-        """Wait for all, without fetching them; raise what went wrong on a worker."""
+        """Wait for all futures, without fetching their results; raise the error of a task that failed."""
         from distributed import wait  # noqa: PLC0415 - an extra
 
         watch = WorkerWatch(self.client)
@@ -241,7 +241,7 @@ class TaskRunner:
             return
 
     def completed(self, futures: Sequence[Any]) -> Iterator[Any]:
-        """Yield futures as they are done, without fetching them; raise what went wrong on a worker."""
+        """Yield futures as they complete, without fetching their results; raise the error of a task that failed."""
         from distributed import as_completed  # noqa: PLC0415 - an extra
 
         watch, arriving = WorkerWatch(self.client), as_completed(list(futures))

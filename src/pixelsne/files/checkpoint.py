@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 KIND = "pixelsne checkpoint"
 KIND_PREPARED = "pixelsne prepared"
 VERSION = 1
-STATE_ARRAYS = ("positions", "velocity", "gains", "last_look")
+# Attributes of a State and the names of their arrays in the file.
+STATE_ARRAYS = {"positions": "positions", "velocity": "velocity", "gains": "gains", "last_sample": "last_look"}
 
 
 def identity_of(values: Any, settings: Settings) -> Identity:
@@ -57,7 +58,7 @@ class Checkpoint:
         self._last_written = time.monotonic()
 
     def show(self, _snapshot: object) -> None:
-        """Write a checkpoint if the interval has passed. Warn if that fails: the disk may have room the next time."""
+        """Write a checkpoint if the interval has passed. Warn if that fails: there may be disk space the next time."""
         if self._run.descent is not None and time.monotonic() - self._last_written >= self._interval:
             try:
                 self.write()
@@ -94,10 +95,10 @@ def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
         "iteration": state.iteration,
         "next_pace": state.next_step,
         "stopped_by": state.stopped_by,
-        "looks": state.looks,
+        "looks": state.measurements,
         "timings": run.seconds(),
     }
-    write_archive(path, document, {name: getattr(state, name) for name in STATE_ARRAYS})
+    write_archive(path, document, {array: getattr(state, name) for name, array in STATE_ARRAYS.items()})
 
 
 def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
@@ -111,7 +112,7 @@ def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
         arrays["order"] = prepared.order
     if prepared.duplicates is not None:
         arrays |= {"duplicate_group": prepared.duplicates.group, "duplicate_weights": prepared.duplicates.weights}
-    space = describe_space(prepared.space.kept(), arrays)
+    space = describe_space(prepared.space.for_transform(), arrays)
     write_archive(path, {"kind": KIND_PREPARED, "version": VERSION, "run": identity, "space": space}, arrays)
 
 
@@ -137,12 +138,12 @@ def read_checked(path: Path, kind: str, identity: Identity) -> tuple[dict[str, A
 
 
 def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:
-    state_arrays = {name: array_of(arrays, name, np.float32, (None, 2)) for name in STATE_ARRAYS}
+    state_arrays = {name: array_of(arrays, array, np.float32, (None, 2)) for name, array in STATE_ARRAYS.items()}
     return State(
         iteration=check_count("iteration", document["iteration"], 1),
         next_step=check_count("next_pace", document["next_pace"], 1),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
-        looks=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
+        measurements=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
         **state_arrays,
     )
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from pixelsne.coloring import words_of
+from pixelsne.coloring import as_strings
 from pixelsne.files.columns import choose_columns, read_batches
 from pixelsne.files.csv_layout import NUMBER, Layout
 from pixelsne.files.csv_quotes import check_quotes, check_swallowed_rows
@@ -106,7 +106,7 @@ def check_numeric_columns(path: Path, batch: Any, options: ReadOptions) -> None:
             raise FileError(
                 path,
                 f"column {name!r}, row {row + 1}: {column[row].as_py()!r:.60} is not a number; "
-                f"correct it, or choose other columns with --columns",
+                "correct it, or choose other columns with --columns",
             )
 
 
@@ -143,7 +143,7 @@ def as_writable_column(column: Any) -> Any:
     try:
         column.cast(pa.string())  # as write_csv does
     except pa.ArrowException:
-        return pa.array(words_of(column), pa.string())
+        return pa.array(as_strings(column), pa.string())
     return column
 
 

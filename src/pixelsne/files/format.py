@@ -1,4 +1,4 @@
-"""What a file format is to the rest of the package."""
+"""Format: the interface of a file format."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -98,7 +98,7 @@ def check_names(path: Path, folder: Path, names: list[str]) -> None:
             raise FileError(path, f"cannot be written: names in {folder} may have {most} bytes, {name!r:.60} has more")
 
 
-def check_room_on_disk(sizes: Mapping[Path, int]) -> None:
+def check_disk_space(sizes: Mapping[Path, int]) -> None:
     """Raise FileError if the disks lack space for files of at least these sizes."""
     needed: dict[int, int] = {}
     for path, size in sizes.items():

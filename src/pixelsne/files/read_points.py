@@ -7,11 +7,13 @@ from pixelsne.files.errors import FileError, first_line
 from pixelsne.files.formats import format_of
 from pixelsne.files.paths import check_special
 from pixelsne.files.source import CheckMemory, ReadOptions, Source
-from pixelsne.memory import check_room_for_values
+from pixelsne.memory import check_memory_for_values
 
 
 def read_points(
-    path: str | os.PathLike[str], options: ReadOptions | None = None, check_memory: CheckMemory = check_room_for_values
+    path: str | os.PathLike[str],
+    options: ReadOptions | None = None,
+    check_memory: CheckMemory = check_memory_for_values,
 ) -> Source:
     """Return the points of a file. Raise FileError for unusable content, and OSError if the file cannot be opened."""
     path = Path(path)
