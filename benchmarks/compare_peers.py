@@ -22,7 +22,7 @@ import numpy as np
 
 import peers
 from judge import Judge
-from measure import RESULTS, SOURCES, Rows, in_own_process, load_points, save, source_name
+from measure import RESULTS, SOURCES, Rows, check_names, in_own_process, load_points, save, source_name
 from peers import SYSTEMS, Task
 from pictures import draw_approach, draw_race
 from shapes import SHAPES
@@ -59,9 +59,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--suffix", default="", help="added to the names of the results")
     options = parser.parse_args()
-    unknown = set(options.systems.split(",")) - set(SYSTEMS)
-    if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; --systems takes names of {', '.join(SYSTEMS)}")
+    check_names(parser, "--systems", options.systems, SYSTEMS)
     return options
 
 

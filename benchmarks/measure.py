@@ -3,6 +3,7 @@
 Importing this file loads NumPy and no slower module, because children that import it time the imports of others.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -10,6 +11,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -114,6 +116,13 @@ def peak_memory() -> float:
         lines = status.read_text(encoding="utf-8").splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+
+
+def check_names(parser: argparse.ArgumentParser, option: str, given: str, known: Collection[str]) -> None:
+    """End the program with an error if a list of names, as in a,b, has one that is unknown."""
+    unknown = set(given.split(",")) - set(known)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; {option} takes names of {', '.join(known)}")
 
 
 class Clock:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import stages
-from measure import RESULTS, Rows, in_own_process, load_source, save, source_name
+from measure import RESULTS, Rows, check_names, in_own_process, load_source, save, source_name
 from pictures import draw_along, draw_scaling
 from stages import ALONG, WINDOW
 
@@ -38,9 +38,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--suffix", default="", help="added to the names of the results")
     options = parser.parse_args()
-    unknown = set(options.sections.split(",")) - set(SECTIONS)
-    if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; --sections takes names of {', '.join(SECTIONS)}")
+    check_names(parser, "--sections", options.sections, SECTIONS)
     return options
 
 

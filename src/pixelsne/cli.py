@@ -165,6 +165,12 @@ drawing_options = combine(
     click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Interpretation of the color column."),
 )  # fmt: skip
 
+checkpoint_options = combine(
+    click.option("--checkpoint", metavar="FILE", type=click.Path(), help="File for checkpoints, written at intervals and on Ctrl-C or SIGTERM."),
+    click.option("--every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between checkpoints."),
+    click.option("--resume", metavar="FILE", type=FILE, help="Checkpoint to continue from; the map is the same as without an interruption."),
+)  # fmt: skip
+
 reporting_options = combine(
     click.option("--quiet", is_flag=True, help="No progress and no messages, only errors."),
     click.option("--progress", is_flag=True, help="Progress and messages even if stderr is not a terminal."),
@@ -210,19 +216,7 @@ def demo(picture: str) -> None:
 @click.option(
     "--model", "model_path", metavar="FILE", type=FILE, help="File for the fitted model, for `pixelsne transform`."
 )
-@click.option(
-    "--checkpoint",
-    metavar="FILE",
-    type=click.Path(),
-    help="File for checkpoints, written at intervals and on Ctrl-C or SIGTERM.",
-)
-@click.option("--every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between checkpoints.")
-@click.option(
-    "--resume",
-    metavar="FILE",
-    type=FILE,
-    help="Checkpoint to continue from; the map is the same as without an interruption.",
-)
+@checkpoint_options
 @click.option(
     "--cluster",
     metavar="ADDRESS",
