@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import run
-from pixelsne.commands import view
 from pixelsne.descent_loop import Snapshot
 from pixelsne.files.read_map import read_map
-from pixelsne.viewer.watch_run import snapshots_of
+from pixelsne.viewer import watch_run
 
+FIT_SNAPSHOTS = watch_run.snapshots_of
 LONG = ["--no-browser", "--max-iter", "100000", "--tol", "0", "--perplexity", "10"]
 
 
@@ -20,12 +20,12 @@ def interrupted(monkeypatch):
     """Send Ctrl-C to this process at iteration 20 of a live run."""
 
     def snapshots(model, values):
-        for snapshot in snapshots_of(model, values):
+        for snapshot in FIT_SNAPSHOTS(model, values):
             if snapshot.iteration == 20:
                 os.kill(os.getpid(), signal.SIGINT)
             yield snapshot
 
-    monkeypatch.setattr(view, "snapshots_of", snapshots)
+    monkeypatch.setattr(watch_run, "snapshots_of", snapshots)
 
 
 @pytest.mark.usefixtures("interrupted")
@@ -54,7 +54,7 @@ def test_ctrl_c_before_the_descent_writes_nothing(cells, tmp_path, monkeypatch):
         while True:
             yield Snapshot(0, "neighbors", 0.5)
 
-    monkeypatch.setattr(view, "snapshots_of", snapshots)
+    monkeypatch.setattr(watch_run, "snapshots_of", snapshots)
     result = run("view", "--live", cells, "-o", tmp_path / "map.parquet", *LONG, expect=130)
     assert "stopped before the map began to form, nothing written" in result.stderr
     assert not list(tmp_path.iterdir())

@@ -1,9 +1,9 @@
 """`pixelsne view`: show a finished map, or a run in progress, in the browser."""
 
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,35 +14,41 @@ from pixelsne.commands.paths import check_paths
 from pixelsne.commands.plot import requested_column
 from pixelsne.commands.reporter import Reporter
 from pixelsne.commands.results import map_of, write_results
+from pixelsne.files.maps import Map
 from pixelsne.files.read_map import read_map
-from pixelsne.settings import settings_of
-from pixelsne.viewer.layout import Page, chosen_color, columns_of, page_of
+from pixelsne.viewer.layout import Page, page_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
-from pixelsne.viewer.serving import make_server, map_bytes, open_page
-from pixelsne.viewer.watch_run import current_map, snapshots_of
-
-if TYPE_CHECKING:
-    from pixelsne.viewer.server import Server
+from pixelsne.viewer.serving import open_page, serve
+from pixelsne.viewer.watch_run import watched_fit
 
 
 def run(options: ViewOptions) -> None:
     reporter = Reporter(options.quiet, progress=True)
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
-        server = live_server(options, reporter) if options.live else finished_server(options)
-        stack.callback(server.close)
-        server.start()
+        page, live, current = live_page(options, reporter) if options.live else finished_page(options)
+        # With a fixed --port, the keys are kept, so that an open page can reconnect.
+        keys = Secrets.persistent(options.port) if options.port else Secrets()
         try:
-            if server.live is not None:
-                server.live.start()
-            click.echo(server.address)
+            view = serve(
+                page,
+                live,
+                current,
+                open_browser=False,
+                host=options.host,
+                port=options.port,
+                keys=keys,
+                url=options.url,
+            )
+            stack.enter_context(view)
+            click.echo(view.address)
             reporter.info("open this address in a browser on this machine; Ctrl-C ends")
             if options.browser:
-                open_page(server.address)
+                open_page(view.address)
             threading.Event().wait()
         except Stopped:
-            reporter.info(end_live_run(options, server.live))
+            reporter.info(end_live_run(options, live))
             raise
 
 
@@ -57,47 +63,31 @@ def end_live_run(options: ViewOptions, live: LiveRun | None) -> str:
     return stopped if options.output else f"{stopped}, nothing written; pass -o MAP to write the map"
 
 
-def finished_server(options: ViewOptions) -> "Server":
+def finished_page(options: ViewOptions) -> tuple[Page, None, Callable[[], Map]]:
     map_ = read_map(options.path)
     page = page_of(map_, Path(options.path).name, requested_column(map_, options.reading.label))
-    return serve(options, page, None, lambda: map_)
+    return page, None, lambda: map_
 
 
-def serve(options: ViewOptions, page: Page, live: LiveRun | None, current: Any) -> "Server":
-    """Return the server. With a fixed --port, its key is kept too, so that an open page can reconnect."""
-    keys = Secrets.persistent(options.port) if options.port else Secrets()
-    return make_server(
-        page,
-        live,
-        lambda rows, suffix: map_bytes(current(), rows, suffix),
-        options.host,
-        options.port,
-        keys,
-        options.url,
-    )
-
-
-def live_server(options: ViewOptions, reporter: Reporter) -> "Server":
+def live_page(options: ViewOptions, reporter: Reporter) -> tuple[Page, LiveRun, Callable[[], Map]]:
+    """Read the input and return the page of its fit, which writes its map at the end."""
     files, reading, fitting = EmbedFiles(options.path, options.output or ""), options.reading, options.fitting
     check_paths(files, fitting.init)
     model = make_model(fitting)
     source = read_input(options.path, reading, fitting, model, reporter)
-    settings = settings_of(model, init="random")
-    columns = columns_of(source.extra_columns, {reading.label} if reading.label else None)
-    color = chosen_color(columns, None, reading.label)
-    page = Page(Path(options.path).name, settings.resolution, len(source), columns, b"", color)
 
-    def finish() -> str:
+    def write() -> None:
         if options.output:
             map_ = map_of(model, source, reading, fitting.seed)
             list(write_results(files, map_, model, source, reading.label, DrawOptions()))
             reporter.info(f"the map is in {options.output}")
-        return str(model.stopped_by_)
 
-    live = LiveRun(
-        snapshots_of(model, source.values),
-        settings.max_iter,
-        finish,
-        lambda message: reporter.warn(f"the run failed: {message}"),
+    return watched_fit(
+        model,
+        source.values,
+        source.extra_columns,
+        Path(options.path).name,
+        label=reading.label,
+        on_finish=write,
+        on_failure=lambda message: reporter.warn(f"the run failed: {message}"),
     )
-    return serve(options, page, live, lambda: current_map(model, live, settings.resolution, source.extra_columns))

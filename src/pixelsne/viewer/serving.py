@@ -21,18 +21,23 @@ if TYPE_CHECKING:
     from pixelsne.viewer.server import Server
 
 
+LOCAL_HOST = "127.0.0.1"
+
+
 def serve(
     page: Page,
     live: LiveRun | None,
     current: Callable[[], Map] | None,
     *,
     open_browser: bool,
-    port: int,
+    host: str = LOCAL_HOST,
+    port: int = 0,
     keys: Secrets | None = None,
+    url: str | None = None,
 ) -> View:
     """Start a server and its run. current: returns the map to export; None if the page exports nothing."""
     write_rows = None if current is None else lambda rows, suffix: map_bytes(current(), rows, suffix)
-    server = make_server(page, live, write_rows, port=port, keys=keys)
+    server = make_server(page, live, write_rows, host, port, keys, url)
     server.start()
     if live is not None:
         live.start()

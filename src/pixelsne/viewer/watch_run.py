@@ -1,6 +1,6 @@
 """`watch`: a fit whose map is on a page while it runs."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +34,40 @@ def watch(
 
     columns, color, port: as in `show`.
     """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    page, live, current = watched_fit(model, X, table_of(columns, n), title, color=color)
+    return serve(page, live, current, open_browser=open_browser, port=port, keys=keys)
+
+
+def watched_fit(
+    model: "PixelSNE",
+    X: Any,
+    table: Any,
+    title: str,
+    *,
+    color: str | None = None,
+    label: str | None = None,
+    on_finish: Callable[[], None] | None = None,
+    on_failure: Callable[[str], None] | None = None,
+) -> tuple[Page, LiveRun, Callable[[], Map]]:
+    """Return the page of a fit, its run, which has not started, and a function that returns the current map.
+
+    table: columns of the points, as pyarrow has them; None without any. label: the column of class labels.
+    """
     from pixelsne.settings import check_resolution  # noqa: PLC0415
 
+    resolution = check_resolution(model.resolution)
+    page_columns = columns_of(table, {label} if label else None)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    table, resolution = table_of(columns, n), check_resolution(model.resolution)
-    page_columns = columns_of(table)
-    page = Page(title, resolution, n, page_columns, b"", chosen_color(page_columns, color))
-    live = LiveRun(snapshots_of(model, X), model.max_iter, lambda: str(model.stopped_by_))
-    current = partial(current_map, model, live, resolution, table)
-    return serve(page, live, current, open_browser=open_browser, port=port, keys=keys)
+    page = Page(title, resolution, n, page_columns, b"", chosen_color(page_columns, color, label))
+
+    def finish() -> str:
+        if on_finish is not None:
+            on_finish()
+        return str(model.stopped_by_)
+
+    live = LiveRun(snapshots_of(model, X), model.max_iter, finish, on_failure)
+    return page, live, partial(current_map, model, live, resolution, table)
 
 
 def current_map(model: "PixelSNE", live: LiveRun, resolution: tuple[int, int], extra_columns: Any) -> Map:
