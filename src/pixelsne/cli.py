@@ -116,7 +116,7 @@ SEED = click.option(
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Result as one JSON object on stdout.")
 METRIC = click.option(
-    "--metric", type=click.Choice(METRICS), metavar="NAME", help="Distance between rows.  [default: euclidean]"
+    "--metric", type=click.Choice(METRICS), metavar="NAME", help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn, or precomputed or affinities for a matrix of these.  [default: euclidean]"
 )
 
 reading_options = combine(
@@ -137,24 +137,24 @@ reading_options = combine(
 
 fitting_options = combine(
     click.option("--resolution", type=Resolution(), help="Map size in pixels; one number for a square.  [default: 1024]"),
-    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers to average their kernels.  [default: 30]"),
+    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers for multiscale affinities.  [default: 30]"),
     METRIC,
-    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto: if the named columns of a table differ widely."),
+    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto: standard if the columns of a table have very different standard deviations."),
     click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),
     SEED,
     JOBS,
     click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 350]"),
-    click.option("--tol", type=float, help="Movement in pixels below which the map has converged.  [default: 1]"),
+    click.option("--tol", type=float, help="Convergence: stop when the median point moves less than this many pixels in 50 iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
     click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point.  [default: three times the perplexity]"),
-    click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search.  [default: auto]"),
+    click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; clusters is an inverted file (IVF).  [default: auto]"),
     click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces.  [default: auto]"),
     click.option("--theta", type=float, help="Barnes-Hut accuracy; smaller is more exact.  [default: 0.5]"),
-    click.option("--early-exaggeration", type=float, help="Exaggeration in the early phase.  [default: 12]"),
-    click.option("--exaggeration", type=float, help="Exaggeration after the early phase.  [default: 1]"),
+    click.option("--early-exaggeration", type=float, help="Factor on the attraction in the first iterations (early exaggeration).  [default: 12]"),
+    click.option("--exaggeration", type=float, help="Factor on the attraction after early exaggeration.  [default: 1]"),
     click.option("--learning-rate", type=float, help="Learning rate (default: automatic)."),
-    click.option("--preset", type=click.Choice(PRESETS), help="Settings of one of the systems in the paper; other options override them."),
+    click.option("--preset", type=click.Choice(PRESETS), help="Settings of one of the methods compared in the PixelSNE paper; other options override them."),
 )  # fmt: skip
 
 drawing_options = combine(
@@ -162,7 +162,7 @@ drawing_options = combine(
     click.option("--dark", is_flag=True, help="Dark background."),
     click.option("--magnify", type=click.IntRange(1, 16), default=1, show_default=True, help="Picture pixels per map pixel."),
     click.option("--point-size", type=click.IntRange(1, 11), help="Diameter of a point in map pixels (default: by the number of points)."),
-    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Interpretation of the color column."),
+    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Whether the column to color by holds categories or numbers."),
 )  # fmt: skip
 
 checkpoint_options = combine(
@@ -220,7 +220,7 @@ def demo(picture: str) -> None:
 @click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Dask scheduler to run on, or `local` to start a cluster here. INPUT is a pattern or a folder, MAP a new folder.",
+    help="Dask scheduler to run on, or `local` to start a cluster here. With this option, INPUT is a glob pattern or a folder, and -o names a new folder.",
 )
 @click.option(
     "--workers", type=click.IntRange(1), default=2, show_default=True, help="Number of processes of --cluster local."
