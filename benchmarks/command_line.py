@@ -121,7 +121,7 @@ def main() -> None:
         rows = measure_help(folder)
         rows += measure_embed(options.data, options.n, folder)
         rows += measure_many(options.many, folder)
-    save("command_line", "The command line beside the fit", rows)
+    save("command_line", "The command line extra_bytes the fit", rows)
 
 
 if __name__ == "__main__":

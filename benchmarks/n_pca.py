@@ -15,7 +15,7 @@ from measure import SOURCES, Clock, Rows, load_source, save, source_name
 from pixelsne import PixelSNE
 from pixelsne.comparison import shared_neighbors
 from pixelsne.neighbors import find_neighbors
-from pixelsne.reduce import reduce, standardize
+from pixelsne.reduce import center_and_rescale, reduce
 
 COMPONENTS = (50, 100, 200)
 K = 10
@@ -82,7 +82,7 @@ def main() -> None:
     for source in options.sources:
         values, labels = load_source(source, options.n)
         values = values if values.dtype.kind in "iu" else values.astype(np.float32)
-        judge = Judge(standardize(values), labels, 30.0, options.threads)
+        judge = Judge(center_and_rescale(values), labels, 30.0, options.threads)
         numbers = [count for count in COMPONENTS if count < values.shape[1]]
         for n_pca in (*numbers, None, "auto"):
             found = {"data": source_name(source.partition(":")[0]), "columns": values.shape[1]}

@@ -18,8 +18,12 @@ public:
 
     // Reports finished work. Throws Cancelled after cancel().
     void advance(std::uint64_t units) {
-        if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
+        throw_if_cancelled();
         done_.fetch_add(units, std::memory_order_relaxed);
+    }
+
+    void throw_if_cancelled() const {
+        if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
     }
 
     void cancel() { cancelled_.store(true); }

@@ -18,7 +18,7 @@ from experiments.paths import CACHE
 from pixelsne import PixelSNE, _core
 from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED
 from pixelsne.comparison import Comparison, nearest, sample_rows, space_of
-from pixelsne.quality import accuracy, mean_precision
+from pixelsne.quality import compute_accuracy, compute_precision
 from pixelsne.settings import check_threads
 from pixelsne.watched import finish
 
@@ -106,8 +106,8 @@ def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
     true, shown = true_neighbors(cell, data, rows, max(counts)), nearest_rows(placed, rows, max(counts))
     compared = Comparison(rows, true, shown, placed, classes=np.asarray(data.labels))
     return {
-        "precision": [mean_precision(compared, k) for k in counts],
-        "accuracy": [accuracy(compared, k) for k in counts],
+        "precision": [compute_precision(compared, k) for k in counts],
+        "accuracy": [compute_accuracy(compared, k) for k in counts],
         "judged rows": len(rows),
     }
 

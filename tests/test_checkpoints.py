@@ -29,7 +29,7 @@ def make_checkpoint(model, values, path, iterations):
     checkpoint = Checkpoint(path, run, identity, 1e9, prepared_exists=False)
     assert not checkpoint.write(), "nothing to keep yet"
     for snapshot in run.snapshots():
-        checkpoint.show(snapshot)
+        checkpoint.write_if_due(snapshot)
         if snapshot.iteration == iterations:
             break
     assert checkpoint.write()
@@ -116,7 +116,7 @@ def test_the_prepared_data_are_written_once(clusters, tmp_path):
     checkpoint = Checkpoint(path, run, identity_of(clusters, run.settings), 0.0, prepared_exists=False)
     written = set()
     for snapshot in run.snapshots():
-        checkpoint.show(snapshot)
+        checkpoint.write_if_due(snapshot)
         if snapshot.iteration > 0:
             written.add((prepared_path(path).stat().st_mtime_ns, prepared_path(path).stat().st_ino))
             assert read_archive(path)[0]["iteration"] == snapshot.iteration

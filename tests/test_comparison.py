@@ -13,7 +13,7 @@ from scipy import sparse
 from pixelsne import PixelSNE, quality
 from pixelsne.cli import main
 from pixelsne.comparison import Comparison, nearest, sample_rows, space_of, without_repeats
-from pixelsne.quality import MEASURES, accuracy, mean_precision
+from pixelsne.quality import MEASURES, compute_accuracy, compute_precision
 
 
 @pytest.fixture
@@ -54,9 +54,14 @@ def test_rows_without_a_class_are_not_judged(compared, random):
     classes = random.integers(0, 3, 60)
     classes[:20] = -1
     partly = replace(comparison, classes=classes)
-    rest = replace(partly, rows=partly.rows[20:], true=partly.true[20:], shown=partly.shown[20:])
-    assert accuracy(partly, 5) == accuracy(rest, 5)
-    assert np.isnan(accuracy(replace(comparison, classes=np.full(60, -1)), 5))
+    rest = replace(
+        partly,
+        rows=partly.rows[20:],
+        data_neighbors=partly.data_neighbors[20:],
+        map_neighbors=partly.map_neighbors[20:],
+    )
+    assert compute_accuracy(partly, 5) == compute_accuracy(rest, 5)
+    assert np.isnan(compute_accuracy(replace(comparison, classes=np.full(60, -1)), 5))
     expected = quality.center_correlation(values[20:], comparison.placed[20:], classes[20:])
     assert MEASURES["center_correlation"](partly, [5]) == expected
 
@@ -73,7 +78,7 @@ def test_neighbors_that_a_graph_does_not_know_are_not_found_on_the_map():
     assert (found[0, 1:] < 0).all()
     assert len(set(found[0])) == 3
     shown = np.array([[1, 2, 3], [0, 2, 3], [1, 3, 4], [1, 2, 4], [1, 2, 3]], dtype=np.int32)
-    assert mean_precision(Comparison(np.arange(5), found, shown, np.zeros((5, 2))), 3) == pytest.approx(1.0)
+    assert compute_precision(Comparison(np.arange(5), found, shown, np.zeros((5, 2))), 3) == pytest.approx(1.0)
 
 
 def test_repeats_become_numbers_that_nobody_has():

@@ -12,7 +12,7 @@ from pixelsne import reduce as reduce_module
 from pixelsne.components import FEWEST_COMPONENTS, SHARE_KEPT, SampledNeighbors, most_components, numbers_to_try
 from pixelsne.files.read_map import read_map
 from pixelsne.memory import estimate, least, workload
-from pixelsne.reduce import fit_reduction, principal_components, standardize
+from pixelsne.reduce import center_and_rescale, fit_reduction, principal_components
 from pixelsne.settings import settings_of
 
 
@@ -48,7 +48,7 @@ def test_auto_takes_the_fewest_components_that_keep_the_neighbors(random):
     values = falling(random, n=2000, columns=400, power=0.5)
     reduction = fit(values)
     assert FEWEST_COMPONENTS < reduction.dimensions < 200
-    neighbors = SampledNeighbors.of(standardize(values))
+    neighbors = SampledNeighbors.of(center_and_rescale(values))
     tried = numbers_to_try(400)
     before = tried[tried.index(reduction.dimensions) - 1]
     assert neighbors.share_kept(principal_components(values, reduction.dimensions, 0)) >= SHARE_KEPT

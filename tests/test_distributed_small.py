@@ -7,7 +7,7 @@ from local_runner import begin_descent, collect, run_locally
 from pixelsne import PixelSNE, _core
 from pixelsne.distributed import descent, repulsion
 from pixelsne.distributed.shards import Cells, merge_small, renumber
-from pixelsne.reduce import standardize
+from pixelsne.reduce import center_and_rescale
 from pixelsne.schedule import ScheduleStep
 
 
@@ -50,7 +50,7 @@ def nearly_equal_rows(kind, rng):
 
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "one far away", "rounding"])
 def test_every_shard_has_enough_points_and_ghosts(random, kind):
-    values = standardize(nearly_equal_rows(kind, random))
+    values = center_and_rescale(nearly_equal_rows(kind, random))
     shard_points = collect(values, 4, k=90)
     assert 1 <= len(shard_points) <= 4
     for one in shard_points:

@@ -30,7 +30,7 @@ class TestReduce:
         values = groups * 1000 + 7
         found = reduce_blocks(blocks_of(values, 5), 20, dimensions, metric)
         expected = fit_reduction(values, dimensions, 0, _core.ProgressToken(), metric=metric)
-        assert found.units == expected.units
+        assert found.preprocessing == expected.preprocessing
         assert np.allclose(found.mean, expected.mean)
         assert found.scale == pytest.approx(expected.scale)
         assert (found.directions is None) == (expected.directions is None)
@@ -44,9 +44,9 @@ class TestReduce:
         expected = fit_reduction(values, 5, 0, _core.ProgressToken())
         assert "41 values of X in 3 rows" in expected.warning
         assert found.warning == expected.warning
-        assert found.units.unit == expected.units.unit
-        assert (found.units.ordinary.low == expected.units.ordinary.low).all()
-        assert (found.units.ordinary.high == expected.units.ordinary.high).all()
+        assert found.preprocessing.unit == expected.preprocessing.unit
+        assert (found.preprocessing.ordinary.low == expected.preprocessing.ordinary.low).all()
+        assert (found.preprocessing.ordinary.high == expected.preprocessing.ordinary.high).all()
         assert np.allclose(found.directions, expected.directions, atol=1e-8)
 
     @pytest.mark.parametrize("power", [0.0, 0.6, 2.0])

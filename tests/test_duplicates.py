@@ -26,7 +26,7 @@ def test_equal_rows_are_found(random):
     values = distinct[rows]
     values[values == 0] *= np.float32(-1)  # equal numbers
     values[0] = -0.0 + values[0]
-    found = find_duplicates(values, heaviest=4)
+    found = find_duplicates(values, max_weight=4)
     assert len(np.unique(rows)) == len(found.weights) == 50
     np.testing.assert_array_equal(values, values[found.first][found.group])
     np.testing.assert_array_equal(found.counts, np.bincount(found.group))
@@ -61,7 +61,7 @@ def test_weighted_push_against_the_reference(random):
     expected = (weights[None, :, None] * np.square(kernel)[:, :, None] * differences).sum(axis=1)
     between = weights[:, None] * weights[None] * kernel
     push = np.empty_like(positions)
-    repel = WeightedPoints(weights).lift(lambda rows, _screen, out: _core.exact_repulsion(rows, out, 1))
+    repel = WeightedPoints(weights).for_weighted_points(lambda rows, _screen, out: _core.exact_repulsion(rows, out, 1))
     assert repel(positions, None, push) == pytest.approx(between.sum() - np.trace(between), rel=1e-5)
     np.testing.assert_allclose(push, expected, rtol=1e-3, atol=1e-4)
 

@@ -130,18 +130,18 @@ def test_fill_values_in_many_rows_give_a_warning(digits):
 def test_ordinary_data_are_not_changed(random, make):
     values = make(random)
     reduction = fit_reduction(values, 50, 0, _core.ProgressToken())
-    assert reduction.units.ordinary is None
+    assert reduction.preprocessing.ordinary is None
     assert reduction.warning == ""
-    assert reduction.units.unit == abs(values).max()
+    assert reduction.preprocessing.unit == abs(values).max()
 
 
 def test_only_values_beyond_the_threshold_are_replaced(random):
     values = random.normal(size=(500, 4))
     usual = np.quantile(np.abs(values - np.median(values, axis=0)).max(axis=1), 0.9, method="lower")
     values[3, 2] = 0.99 * EXTREME * usual
-    assert fit_reduction(values, None, 0, _core.ProgressToken()).units.ordinary is None
+    assert fit_reduction(values, None, 0, _core.ProgressToken()).preprocessing.ordinary is None
     values[3, 2] = 1.01 * EXTREME * usual
-    ordinary = fit_reduction(values, None, 0, _core.ProgressToken()).units.ordinary
+    ordinary = fit_reduction(values, None, 0, _core.ProgressToken()).preprocessing.ordinary
     rest = np.delete(values, 3, axis=0)
     assert (ordinary.low[2], ordinary.high[2]) == (rest[:, 2].min(), rest[:, 2].max())
     assert (ordinary.high[[0, 1, 3]] > 1e300).all(), "columns without extreme values have no limits"

@@ -16,7 +16,7 @@ from pixelsne import PixelSNE
 from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.distributed.reduce import read_block
 from pixelsne.reduce import reduce
-from pixelsne.spaces import TAKE_SPARSE
+from pixelsne.spaces import METRICS_FOR_SPARSE
 
 DTYPES = [np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint64, np.bool_]
 
@@ -97,7 +97,7 @@ def test_components_of_wide_input_against_an_svd(random):
 def test_sparse_without_reduction_needs_few_columns(counts):
     assert quick(n_pca=None).fit(sparse.csr_array(counts)).embedding_.shape == (150, 2)
     wide = random_sparse(np.random.default_rng(0), 50, 5000, 2500)
-    with pytest.raises(ValueError, match="n_pca=None would fill in"):
+    with pytest.raises(ValueError, match="n_pca=None would convert"):
         quick(n_pca=None).fit(wide)
 
 
@@ -153,7 +153,7 @@ def sparse_input(metric, counts):
 
 
 @pytest.mark.filterwarnings("ignore:.*too large for a graph")
-@pytest.mark.parametrize("metric", [*TAKE_SPARSE, *PRECOMPUTED_METRICS])
+@pytest.mark.parametrize("metric", [*METRICS_FOR_SPARSE, *PRECOMPUTED_METRICS])
 def test_64_bit_indices_give_the_same_map(metric, counts):
     values = sparse_input(metric, counts)
     narrow, wide = (with_indices(values, dtype) for dtype in (np.int32, np.int64))

@@ -47,11 +47,11 @@ def test_a_refusal_names_the_number_of_neighbors_that_fits(monkeypatch):
     work = Workload(10_000_000, 16, 90, "clusters")
     monkeypatch.setattr(memory, "available", lambda: 12e9)
     with pytest.raises(MemoryError, match=r"lower perplexity to \d+ \(\d+ neighbors each; 90 now\)") as error:
-        memory.check_memory(work, beside=640_000_000)
+        memory.check_memory(work, extra_bytes=640_000_000)
     fitting = int(re.search(r"\((\d+) neighbors", str(error.value))[1])
-    memory.check_memory(replace(work, neighbors=fitting), beside=640_000_000)
+    memory.check_memory(replace(work, neighbors=fitting), extra_bytes=640_000_000)
     with pytest.raises(MemoryError):
-        memory.check_memory(replace(work, neighbors=fitting + 1), beside=640_000_000)
+        memory.check_memory(replace(work, neighbors=fitting + 1), extra_bytes=640_000_000)
 
 
 def test_the_estimate_does_not_change_the_model(digits):

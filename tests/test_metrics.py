@@ -12,7 +12,7 @@ from pixelsne.affinities import calibrate
 from pixelsne.choices import OTHER_METRICS
 from pixelsne.graphs import neighbors_in_graph, neighbors_in_matrix, precomputed_affinities
 from pixelsne.neighbors import find_neighbors
-from pixelsne.spaces import TAKE_SPARSE
+from pixelsne.spaces import METRICS_FOR_SPARSE
 
 
 def quick(**changes):
@@ -52,7 +52,7 @@ def test_manhattan_maps_keep_manhattan_neighbors(values):
     assert np.mean([len(np.intersect1d(*pair)) / 10 for pair in zip(truth, near, strict=True)]) > 0.5
 
 
-@pytest.mark.parametrize("metric", TAKE_SPARSE)
+@pytest.mark.parametrize("metric", METRICS_FOR_SPARSE)
 @pytest.mark.parametrize("fitted", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("new", [np.asarray, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])
 def test_new_rows_may_be_sparse_or_dense(metric, fitted, new, values):
@@ -75,7 +75,7 @@ def test_stored_zeros_and_split_entries_have_no_effect(values):
         np.testing.assert_array_equal(split.data[len(row) :], 1)
 
 
-@pytest.mark.parametrize("metric", sorted(set(OTHER_METRICS) - {*TAKE_SPARSE, "haversine"}))
+@pytest.mark.parametrize("metric", sorted(set(OTHER_METRICS) - {*METRICS_FOR_SPARSE, "haversine"}))
 def test_metrics_for_dense_rows_refuse_sparse_new_rows(metric, values):
     points = values > 8 if metric in BOOLEAN_METRICS else values + 0.5
     model = quick(metric=metric, max_iter=10).fit(points[:60])

@@ -9,13 +9,13 @@ from sklearn.decomposition import PCA
 
 from pixelsne import reduce as reduce_module
 from pixelsne.initial_positions import START_DEVIATION, initial_positions, noise_positions, shrink
-from pixelsne.reduce import principal_components, reduce, standardize
+from pixelsne.reduce import center_and_rescale, principal_components, reduce
 from pixelsne.watched import watched
 
 
 def test_standardize_centers_and_scales(random):
     values = random.normal(3, 7, (500, 4))
-    points = standardize(values)
+    points = center_and_rescale(values)
     assert points.dtype == np.float32
     np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-6)
     assert np.square(points).mean() == pytest.approx(1.0, rel=1e-5)
@@ -25,17 +25,17 @@ def test_standardize_centers_and_scales(random):
 @pytest.mark.parametrize("factor", [1e-30, 1.0, 1e30, 1e300])
 def test_standardize_neither_overflows_nor_vanishes(factor, random):
     values = random.normal(size=(100, 3))
-    np.testing.assert_allclose(standardize(values * factor), standardize(values), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(center_and_rescale(values * factor), center_and_rescale(values), rtol=1e-5, atol=1e-6)
 
 
 def test_a_large_offset_does_not_lose_the_variation(random):
     values = random.normal(size=(100, 3))
-    np.testing.assert_allclose(standardize(values + 1e9), standardize(values), atol=1e-5)
+    np.testing.assert_allclose(center_and_rescale(values + 1e9), center_and_rescale(values), atol=1e-5)
 
 
 def test_small_integers_do_not_overflow():
     values = np.array([[-128, 127], [127, -128]], dtype=np.int8)
-    np.testing.assert_allclose(standardize(values), [[-1, 1], [1, -1]])
+    np.testing.assert_allclose(center_and_rescale(values), [[-1, 1], [1, -1]])
 
 
 def test_blocks_do_not_change_the_result(random, monkeypatch):
@@ -46,14 +46,14 @@ def test_blocks_do_not_change_the_result(random, monkeypatch):
 
 
 def test_principal_components_against_scikit_learn(digits):
-    points = standardize(digits[0])
+    points = center_and_rescale(digits[0])
     found = principal_components(points, 10, 0)
     expected = PCA(10, svd_solver="full").fit_transform(points.astype(np.float64))
     np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-4)
 
 
 def test_wide_input_gives_the_same_components_by_iteration(random, monkeypatch):
-    points = standardize(random.normal(size=(100, 3)) @ random.normal(size=(3, 40)))
+    points = center_and_rescale(random.normal(size=(100, 3)) @ random.normal(size=(3, 40)))
     narrow = principal_components(points, 3, 0)
     monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 10)
     np.testing.assert_allclose(np.abs(principal_components(points, 3, 0)), np.abs(narrow), atol=1e-4)

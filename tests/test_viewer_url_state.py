@@ -115,8 +115,8 @@ PALETTE = {"img": (55, 100, 222), "apple": (188, 100, 11), "pear": (55, 155, 111
 
 
 def test_the_legend_is_in_the_picture(page):
-    beside = beside_of(page)
-    assert colors_in(beside) >= set(PALETTE.values())
+    extra_bytes = beside_of(page)
+    assert colors_in(extra_bytes) >= set(PALETTE.values())
     page.locator("#legend button", has_text="apple").click()
     alone = colors_in(beside_of(page))
     assert PALETTE["apple"] in alone
@@ -125,9 +125,9 @@ def test_the_legend_is_in_the_picture(page):
 
 def test_the_scale_is_in_the_picture(page):
     page.locator("#color").select_option("score")
-    beside = beside_of(page)
-    assert len(colors_in(beside)) > 150
-    assert (158, 158, 158) in colors_in(beside), "one row has no value"
+    extra_bytes = beside_of(page)
+    assert len(colors_in(extra_bytes)) > 150
+    assert (158, 158, 158) in colors_in(extra_bytes), "one row has no value"
     page.get_by_role("radio", name="density").check()
     settle(page)
     assert len(colors_in(beside_of(page))) > 100
@@ -144,9 +144,9 @@ def test_many_names_find_room_in_the_picture(browser):
     watched = Watched(browser, 700, 420)
     page = watched.open(f"{server.address}&colors=30")
     settle(page)
-    beside = beside_of(page)
-    assert np.flatnonzero((beside.min(axis=2) < 0.9).any(axis=1)).max() < 415, "the last line is in it"
-    assert beside.shape[1] < 400
+    extra_bytes = beside_of(page)
+    assert np.flatnonzero((extra_bytes.min(axis=2) < 0.9).any(axis=1)).max() < 415, "the last line is in it"
+    assert extra_bytes.shape[1] < 400
     watched.close()
     server.close()
 

@@ -48,7 +48,7 @@ public:
           token_(token) {
         joint_.offsets = allocate_buffer<std::int64_t>(n_ + 1);
         joint_.offsets[0] = 0;
-        // In the worst case no edge has a reciprocal one. Memory that is never written is never used.
+        // In the worst case no edge has a reciprocal one. Pages that are never written take no physical memory.
         std::size_t max_edges = 2 * n_ * k_;
         for (const IncomingEdges& part : incoming_) max_edges += part.count;
         joint_.columns = allocate_buffer<std::int32_t>(max_edges);
@@ -120,7 +120,7 @@ private:
             if (row < rows) visit(source, target, value, cursors[row / kRowsPerBlock]);
         };
         parallel_for(n_, kRowsPerChunk, threads_, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-            token_.advance(0);
+            token_.throw_if_cancelled();
             const std::size_t k = k_;
             std::size_t* const cursors = cursors_.data() + chunk * blocks;
             for (std::size_t row = begin; row < end; ++row) {
@@ -134,7 +134,7 @@ private:
         for (const IncomingEdges& part : incoming_) {
             parallel_for(
                 part.count, kIncomingPerChunk, threads_, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-                    token_.advance(0);
+                    token_.throw_if_cancelled();
                     for (std::size_t edge = begin; edge < end; ++edge) {
                         const std::int32_t source = part.source_ids[part.sources[edge]];
                         visit_if_in_batch(static_cast<std::size_t>(source), part.target_ids[part.targets[edge]],

@@ -155,7 +155,7 @@ void LatticePoints::deposit(int threads, Nodes& nodes) {
     });
 }
 
-// The values that points read of the nodes before the convolution add up to the sum of the squared nodes.
+// The deposited nodes, interpolated at all points and summed, give the sum of the squared nodes: one pass suffices.
 double LatticePoints::crowding(const Nodes& nodes, int threads) {
     const std::size_t width = stride();
     sums_.resize(bands());

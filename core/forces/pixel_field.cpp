@@ -20,7 +20,7 @@ constexpr std::size_t kFewPoints = 2048;
 constexpr std::size_t kSparseNodesPerPoint = 48;
 
 // Points are crowded if the nodes they touch hold more mass than kCrowded plus kCrowdedAgainstMean times the mean of
-// all nodes. Finished maps have 0.2 to 0.5.
+// all nodes. crowding() of finished maps is 0.2 to 0.5.
 constexpr double kCrowded = 1.0;
 constexpr double kCrowdedAgainstMean = 2.0;
 

@@ -85,8 +85,8 @@ private:
         return true;
     }
 
-    // Steps toward the minimum of a parabola above the attraction's cost. Halves the step while the total cost does not
-    // decrease.
+    // Steps to the minimum of a quadratic upper bound of the attraction (a majorizer). Halves the step while the total
+    // cost does not decrease.
     bool take_step() {
         const Attraction attraction = attraction_at(position_);
         const FieldValue field = field_.at(position_);

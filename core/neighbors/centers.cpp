@@ -28,7 +28,7 @@ void Centers::assign(Points points, const std::uint32_t* rows, std::size_t count
         for (std::size_t first = begin; first < end; first += kTileQueries) {
             assign_tile(points, rows + first, std::min(kTileQueries, end - first), part_of + first);
         }
-        token.advance(0);
+        token.throw_if_cancelled();
     });
 }
 

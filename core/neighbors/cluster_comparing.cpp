@@ -14,8 +14,8 @@ constexpr std::size_t kClustersPerChunk = 4;
 // The candidate lists of a block fit the second-level cache.
 constexpr std::size_t kMaxQueries = 256;
 
-// A point needs the second pass if its scores admit 1 / kManyPart of the farthest 1 / kOuterPart of its first-pass
-// clusters.
+// A point needs the second pass if at least 1 / kManyPart of the outermost 1 / kOuterPart of its first-pass clusters
+// score below its limit.
 constexpr std::size_t kOuterPart = 4;
 constexpr std::size_t kManyPart = 8;
 
@@ -81,7 +81,7 @@ public:
         score_limits_.resize(end - begin);
         for (const std::uint32_t query : active_) update_score_limit(query);
         for (std::size_t rank = 0; rank < probes_.first_pass_count(); ++rank) {
-            select_active(scores_.at_rank(rank));
+            select_active(scores_.scores_of(rank));
             if (!active_.empty()) compare(cluster, rank);
         }
         for (std::uint32_t query = 0; query < end - begin; ++query) {
@@ -121,7 +121,7 @@ private:
         if (count == probes_.nearby_count()) return false;
         std::size_t hits = 0;
         for (std::size_t rank = count - count / kOuterPart; rank < count; ++rank) {
-            hits += scores_.at_rank(rank)[query] < limit ? 1 : 0;
+            hits += scores_.scores_of(rank)[query] < limit ? 1 : 0;
         }
         return hits * kManyPart * kOuterPart >= count;
     }
@@ -182,7 +182,8 @@ private:
         for (std::size_t rank = probes_.first_pass_count(); rank < probes_.nearby_count(); ++rank) {
             const std::uint32_t other = probes_.nearby(cluster)[rank];
             for (std::size_t query = begin; query < end; ++query) {
-                if (!(scores_.at_rank(rank)[query - begin] < probes_.score_limit(block_.list(query).limit()))) continue;
+                if (!(scores_.scores_of(rank)[query - begin] < probes_.score_limit(block_.list(query).limit())))
+                    continue;
                 active_[other].push_back(static_cast<std::uint32_t>(query));
                 compared.push_back(std::uint64_t{pending[query].slot} << 32 | other);
             }
@@ -209,7 +210,7 @@ void run_second_pass(const ClusteredPoints& points, const std::vector<PendingQue
     std::vector<std::vector<std::uint64_t>> compared(chunk_count(pending.size(), kMaxQueries));
     parallel_for(pending.size(), kMaxQueries, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         SecondPass(points, probes).search(pending.data() + begin, end - begin, rows, compared[chunk]);
-        token.advance(0);
+        token.throw_if_cancelled();
     });
     probes.set_second_pass(concatenated(compared));
 }

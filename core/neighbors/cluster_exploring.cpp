@@ -22,7 +22,7 @@ std::vector<std::uint32_t> nearest_of_rows(KeyRows& rows, std::size_t k, std::si
             std::nth_element(keys, keys + reach - 1, keys + k);
             for (std::size_t rank = 0; rank < reach; ++rank) nearest[row * reach + rank] = key_index(keys[rank]);
         }
-        token.advance(0);
+        token.throw_if_cancelled();
     });
     return nearest;
 }

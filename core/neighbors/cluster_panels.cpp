@@ -37,7 +37,7 @@ ClusterPanels::ClusterPanels(Points sorted, const std::vector<std::uint32_t>& be
     radii_.resize(clusters);
     parallel_for(clusters, kClustersPerChunk, threads, [&](std::size_t first, std::size_t last, std::size_t) {
         for (std::size_t cluster = first; cluster < last; ++cluster) pack(cluster);
-        token.advance(0);
+        token.throw_if_cancelled();
     });
 }
 

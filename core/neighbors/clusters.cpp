@@ -13,7 +13,7 @@
 namespace pixelsne {
 namespace {
 
-// With two levels of k-means, a point is compared with 2 sqrt(parts) centers instead of all parts.
+// Parts of one k-means call at most. More parts are made by recursion, so that a point is compared with few centers.
 constexpr double kMaxParts = 128.0;
 
 // Limits the recursion where k-means splits off one outlier after another.

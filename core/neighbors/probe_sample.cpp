@@ -36,8 +36,8 @@ void add_point(std::size_t slot, const std::uint64_t* true_keys, std::size_t k, 
     probes.score(own, slots, probes.nearby_count(), std::numeric_limits<float>::infinity(), boundaries);
     probes.score(own, slots, probes.nearby_count(), 1.0f, scores);
     for (std::size_t rank = 0; rank < probes.nearby_count(); ++rank) {
-        if (*boundaries.at_rank(rank) >= radius) continue;
-        sample.clusters.push_back({*scores.at_rank(rank) / radius, hits[probes.nearby(own)[rank]]});
+        if (*boundaries.scores_of(rank) >= radius) continue;
+        sample.clusters.push_back({*scores.scores_of(rank) / radius, hits[probes.nearby(own)[rank]]});
     }
     for (std::size_t rank = 0; rank < k; ++rank) hits[clusters.cluster_of(key_index(true_keys[rank]))] = 0;
 }
@@ -60,7 +60,7 @@ ProbeSample sample_probes(Points sorted, const Clusters& clusters, const Cluster
         for (std::size_t first = 0; first < panels.count(); first += kPanelsPerStep) {
             const std::size_t last = std::min(panels.count(), first + kPanelsPerStep);
             panels.compare({sorted, slots.data(), slots.size()}, first, last, lists.data());
-            token.advance(0);
+            token.throw_if_cancelled();
         }
         std::vector<std::uint32_t> hits(clusters.count());
         for (std::size_t query = 0; query < slots.size(); ++query) {

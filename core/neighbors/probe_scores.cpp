@@ -84,16 +84,16 @@ void ProbeScores::fill_tile(std::size_t first, std::size_t filled, std::size_t p
     for (std::size_t query = 0; query < filled; ++query) {
         float* row = squared_.data() + query * padded;
         const Buckets buckets(row, count);
-        for (std::size_t rank = 0; rank < count; ++rank) {
+        for (std::size_t index = 0; index < count; ++index) {
             // Coinciding centers have no boundary between them: 0 / 0 becomes 0.
-            const float boundary = std::max(0.0f, (row[rank] - own_squared[query]) * inverse_[rank]);
-            const float score = boundary * std::max(1.0f, buckets.rank_of(row[rank]) * per_rank);
-            row[rank] = std::min(std::numeric_limits<float>::max(), score);
+            const float boundary = std::max(0.0f, (row[index] - own_squared[query]) * inverse_[index]);
+            const float score = boundary * std::max(1.0f, buckets.rank_of(row[index]) * per_rank);
+            row[index] = std::min(std::numeric_limits<float>::max(), score);
         }
     }
-    for (std::size_t rank = 0; rank < count; ++rank) {
+    for (std::size_t index = 0; index < count; ++index) {
         for (std::size_t query = 0; query < filled; ++query) {
-            values_[rank * rows_ + first + query] = squared_[query * padded + rank];
+            values_[index * rows_ + first + query] = squared_[query * padded + index];
         }
     }
 }

@@ -1,11 +1,12 @@
 // Scores of the clusters near a point's own cluster: the lower the score, the likelier the cluster holds neighbors.
 //
-// Points nearer to a center c than to the point's own center c0 lie beyond the bisecting plane of the two centers. The
-// distance of a point q from that plane is b = (|q - c|^2 - |q - c0|^2) / (2 |c - c0|). A cluster with b above the
-// distance of the k-th neighbor found so far holds no better neighbor. A cluster with a somewhat smaller b holds few,
-// because most of a cell is farther away than its boundary. So the score is b times max(1, rank / rank scale), where
-// the rank is that of c among the centers nearest to q. On all data measured, one rank scale for all points needs fewer
-// comparisons for the same recall than one limit of the rank, or of b alone (benchmarks/recall.py).
+// Let q be a query in the cluster of center c0, and c another center. The points of c's cluster lie beyond the
+// bisecting plane of c and c0. The distance of q from that plane is b = (|q - c|^2 - |q - c0|^2) / (2 |c - c0|). A
+// cluster with b above the distance of the k-th neighbor found so far holds no better neighbor. A cluster with a
+// somewhat smaller b holds few, because most of a cell is farther away than its boundary. So the score is b times
+// max(1, rank / rank scale), where the rank is that of c among the centers nearest to q. On all data measured, one rank
+// scale for all points needs fewer comparisons for the same recall than one limit of the rank, or of b alone
+// (benchmarks/recall.py).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ public:
     void fill(Points points, const std::vector<std::uint32_t>& rows, Points centers, std::size_t own,
               const std::uint32_t* nearby, const float* gaps, std::size_t count, float rank_scale);
 
-    // Returns (rows) the scores of nearby[rank]: finite, not negative.
-    const float* at_rank(std::size_t rank) const { return values_.data() + rank * rows_; }
+    // Returns (rows) the scores of nearby[index]: finite, not negative.
+    const float* scores_of(std::size_t index) const { return values_.data() + index * rows_; }
 
 private:
     void fill_tile(std::size_t first, std::size_t filled, std::size_t padded, const float* own_squared,

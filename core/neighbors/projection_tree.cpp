@@ -25,7 +25,7 @@ public:
             tree_.leaf_begin.push_back(begin);
             return;
         }
-        token_.advance(0);
+        token_.throw_if_cancelled();
         const std::uint32_t first = random_.below(size);
         const std::uint32_t second = (first + 1 + random_.below(size - 1)) % size;
         const float* first_pivot = points_.row(tree_.order[begin + first]);

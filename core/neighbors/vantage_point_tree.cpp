@@ -38,7 +38,7 @@ public:
 private:
     void split(std::size_t begin, std::size_t end) {
         if (end - begin <= kLeafSize) return;
-        token_.advance(0);  // stop here if the call was cancelled
+        token_.throw_if_cancelled();
         std::uint32_t* order = tree_.order.data();
         std::swap(order[begin], order[begin + random_.below(static_cast<std::uint32_t>(end - begin))]);
         keys_.clear();

@@ -95,8 +95,8 @@ def find_topics(counts: sparse.csr_matrix, terms: list[str]) -> tuple[Any, tuple
     model = MiniBatchNMF(n_components=TOPICS, batch_size=ROWS_AT_ONCE, random_state=0)
     model.fit(counts)
     blocks = [model.transform(counts[row : row + ROWS_AT_ONCE]) for row in range(0, counts.shape[0], ROWS_AT_ONCE)]
-    heaviest = np.argsort(-model.components_, axis=1)[:, :3]
-    names = tuple(", ".join(terms[term] for term in topic) for topic in heaviest)
+    max_weight = np.argsort(-model.components_, axis=1)[:, :3]
+    names = tuple(", ".join(terms[term] for term in topic) for topic in max_weight)
     return np.concatenate(blocks).argmax(axis=1), names
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pixelsne.cells import store_in_anndata
+    from pixelsne.anndata_io import store_in_anndata
     from pixelsne.descent_loop import Snapshot
     from pixelsne.estimator import PixelSNE
     from pixelsne.screen import Screen
@@ -25,7 +25,7 @@ _MODULES = {
     "Snapshot": "pixelsne.descent_loop",
     "compare_seeds": "pixelsne.seeds",
     "quality": "pixelsne.quality",
-    "store_in_anndata": "pixelsne.cells",
+    "store_in_anndata": "pixelsne.anndata_io",
 }
 
 __all__ = ["PixelSNE", "Screen", "Snapshot", "__version__", "compare_seeds", "store_in_anndata"]

@@ -116,7 +116,10 @@ SEED = click.option(
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Result as one JSON object on stdout.")
 METRIC = click.option(
-    "--metric", type=click.Choice(METRICS), metavar="NAME", help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn, or precomputed or affinities for a matrix of these.  [default: euclidean]"
+    "--metric",
+    type=click.Choice(METRICS),
+    metavar="NAME",
+    help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn, or precomputed or affinities for a matrix of these.  [default: euclidean]",
 )
 
 reading_options = combine(
@@ -336,9 +339,9 @@ def view(context: click.Context, /, **arguments: Any) -> None:
 @JOBS
 @AS_JSON
 def score(**arguments: Any) -> None:
-    """Measure the quality of a map, near and far.
+    """Measure the local and global quality of a map.
 
-    Near: neighborhood precision, k-NN accuracy (with --label), KL divergence. Far: triplet accuracy, and correlation of
+    Local: neighborhood precision, k-NN accuracy (with --label), KL divergence. Global: triplet accuracy, and correlation of
     class centers (with --label). Up to 20,000 points, all points are measured; above that, a sample of 10,000.
 
     \b

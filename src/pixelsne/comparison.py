@@ -30,8 +30,8 @@ class Comparison:
     """The nearest neighbors of some rows in the data and on the map."""
 
     rows: NDArray[np.int64]  # (m)
-    true: NDArray[np.int32]  # (m, k) neighbors in the data, nearest first; negative where a graph has fewer
-    shown: NDArray[np.int32]  # (m, k) neighbors on the map
+    data_neighbors: NDArray[np.int32]  # (m, k) neighbors in the data, nearest first; negative where a graph has fewer
+    map_neighbors: NDArray[np.int32]  # (m, k) neighbors on the map
     placed: AnyArray  # (n, 2), the map
     points: AnyArray | None = None  # (n, p), the data; None if there are distances only
     classes: Classes | None = None  # (n), -1 for points without a class; None without labels
@@ -45,9 +45,9 @@ class Comparison:
         threads = check_threads(model.n_jobs)
         data = space_of(values, model, n_pca=n_pca, init="random")
         map_ = space_of(placed, type(model)(n_pca=None))
-        true, shown = nearest(data, values, rows, k, threads), nearest(map_, placed, rows, k, threads)
+        data_neighbors, map_neighbors = nearest(data, values, rows, k, threads), nearest(map_, placed, rows, k, threads)
         points = data.points if isinstance(data, Coordinates) else None
-        return cls(rows, true, shown, placed, points, classes)
+        return cls(rows, data_neighbors, map_neighbors, placed, points, classes)
 
 
 def space_of(values: Any, model: "PixelSNE", **changes: Any) -> Space:

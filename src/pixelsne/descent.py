@@ -43,7 +43,7 @@ def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer
     return logarithms + mass * math.log(max(normalizer, SMALLEST_NORMALIZER))
 
 
-def log_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> float:
+def kl_term_of_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> float:
     """Return the part of KL that comes from weights: q_ij is w_i w_j / (1 + d2), normalized."""
     if weights is None:
         return 0.0
@@ -72,9 +72,9 @@ class Descent(DescentLoop):
         self.normalizer = math.inf  # of the last iteration
         self.attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
         self._screen = self._screen_around(_core.bounds(positions, settings.threads))
-        self._log_weights = log_weights(affinities, self._weights)
+        self._log_weights = kl_term_of_weights(affinities, self._weights)
         repel = choose_repulsion(settings, n)
-        self._repel = repel if self._weighted is None else self._weighted.lift(repel)
+        self._repel = repel if self._weighted is None else self._weighted.for_weighted_points(repel)
         self._velocity = np.zeros_like(positions)
         self._gains = np.ones_like(positions)
         self._pull = np.empty_like(positions)
@@ -169,7 +169,7 @@ class Descent(DescentLoop):
             return None
         return self.duplicates.weights if self.order is None else self.duplicates.weights[self.order]
 
-    def _unsorted(self) -> Positions:
+    def _in_input_order(self) -> Positions:
         """Return a copy of the positions of the (distinct) rows, in the order of the input."""
         if self.order is None:
             return self.positions.copy()
@@ -179,8 +179,8 @@ class Descent(DescentLoop):
 
     def map(self) -> Positions:
         """Return a copy of the positions in the order of the input; merged rows have one position."""
-        return self._unsorted() if self.duplicates is None else self._unsorted()[self.duplicates.group]
+        return self._in_input_order() if self.duplicates is None else self._in_input_order()[self.duplicates.group]
 
     def final_map(self) -> Positions:
         """Return the positions in the order of the input, with merged rows spread around their common position."""
-        return self._unsorted() if self.duplicates is None else self.duplicates.spread(self._unsorted())
+        return self._in_input_order() if self.duplicates is None else self.duplicates.spread(self._in_input_order())

@@ -88,8 +88,8 @@ def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
     return hashes
 
 
-def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
-    """Return the groups of equal rows. heaviest: the largest weight of a distinct row.
+def find_duplicates(rows: AnyArray, max_weight: int) -> Duplicates | None:
+    """Return the groups of equal rows. max_weight: the largest weight of a distinct row.
 
     Return None if all rows are distinct (nothing to merge) or all are equal (nothing to arrange).
     """
@@ -107,7 +107,7 @@ def find_duplicates(rows: AnyArray, heaviest: int) -> Duplicates | None:
     leaders, group = np.unique(leader, return_inverse=True)
     if len(leaders) in {1, len(rows)}:
         return None
-    return Duplicates(group.ravel().astype(np.int32), np.minimum(np.bincount(group.ravel()), heaviest))
+    return Duplicates(group.ravel().astype(np.int32), np.minimum(np.bincount(group.ravel()), max_weight))
 
 
 class WeightedPoints:
@@ -130,7 +130,7 @@ class WeightedPoints:
         """Return the normalizer between different points, from that of the repeated points."""
         return of_repeated - self._pairs_within
 
-    def lift(self, repel: Repulsion) -> Repulsion:
+    def for_weighted_points(self, repel: Repulsion) -> Repulsion:
         """Turn a repulsion of the repeated points into one of the weighted points."""
 
         def repel_weighted(positions: Positions, screen: Screen, push: Positions) -> float:

@@ -18,7 +18,7 @@ from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate
 from pixelsne.pipeline import Run
 from pixelsne.settings import PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
-from pixelsne.spaces import TAKE_SPARSE
+from pixelsne.spaces import METRICS_FOR_SPARSE
 from pixelsne.transform import place_rows
 from pixelsne.unknown_parameters import explain_unknown_parameters
 from pixelsne.unlike_columns import warn_of_unlike_columns
@@ -397,7 +397,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         metric = self.metric if isinstance(self.metric, str) else ""  # fit reports other types
-        tags.input_tags.sparse = metric in TAKE_SPARSE or metric in PRECOMPUTED_METRICS
+        tags.input_tags.sparse = metric in METRICS_FOR_SPARSE or metric in PRECOMPUTED_METRICS
         tags.input_tags.pairwise = tags.input_tags.positive_only = metric in PRECOMPUTED_METRICS
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags

@@ -52,7 +52,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Census:
+class ExtremeCounts:
     """The ordinary range of some rows, and the number of values outside of it."""
 
     low: Float64s  # (d), of ordinary values
@@ -99,7 +99,7 @@ def find_threshold(sample: Any, largest: float) -> Threshold | None:
     return None if threshold is None or 2 * largest <= threshold.reach else threshold
 
 
-def take_census(block: Any, threshold: Threshold, first_row: int) -> Census:
+def count_block(block: Any, threshold: Threshold, first_row: int) -> ExtremeCounts:
     """Count extreme values in a block of float64 rows. first_row: the index of its first row."""
     deviations = deviations_of(block, threshold.center)
     extreme = deviations > threshold.reach
@@ -119,12 +119,12 @@ def take_census(block: Any, threshold: Threshold, first_row: int) -> Census:
         farthest = int(deviations.argmax())
         largest = first_row + int(rows[farthest]), int(columns[farthest]), float(values[farthest])
     extreme_columns = np.bincount(columns, minlength=block.shape[1]) > 0
-    return Census(low, high, extreme_columns, len(values), len(np.unique(rows)), largest)
+    return ExtremeCounts(low, high, extreme_columns, len(values), len(np.unique(rows)), largest)
 
 
-def join_censuses(parts: Sequence[Census]) -> Census:
+def merge_counts(parts: Sequence[ExtremeCounts]) -> ExtremeCounts:
     """Merge the censuses of parts, in the order of their rows. The first of equally large values is the largest."""
-    return Census(
+    return ExtremeCounts(
         np.min([part.low for part in parts], axis=0),
         np.max([part.high for part in parts], axis=0),
         np.any([part.extreme_columns for part in parts], axis=0),
@@ -134,7 +134,7 @@ def join_censuses(parts: Sequence[Census]) -> Census:
     )
 
 
-def judge_census(census: Census, largest: float) -> Extremes:
+def decide_clipping(census: ExtremeCounts, largest: float) -> Extremes:
     """Return the Extremes for the census of all rows. largest: the largest magnitude of all values."""
     if census.values == 0:
         return Extremes(None, largest)
@@ -145,7 +145,7 @@ def judge_census(census: Census, largest: float) -> Extremes:
     return Extremes(ValueRange(low, high), magnitude, describe(census))
 
 
-def describe(census: Census) -> str:
+def describe(census: ExtremeCounts) -> str:
     row, column, value = census.largest
     count = "one value" if census.values == 1 else f"{census.values:,} values"
     rows = "one row" if census.rows == 1 else f"{census.rows:,} rows"
@@ -161,7 +161,7 @@ def describe_frequent(sample: Any, largest: float) -> str:
     threshold = threshold_by(sample, HALF)
     if threshold is None or 2 * largest <= threshold.reach:
         return ""
-    census = take_census(sample, threshold, 0)
+    census = count_block(sample, threshold, 0)
     if census.values == 0:
         return ""
     _, column, value = census.largest

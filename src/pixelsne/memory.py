@@ -11,7 +11,7 @@ from scipy import sparse
 from pixelsne.choices import CORE_METRICS, PRECOMPUTED_METRICS
 from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
 from pixelsne.neighbors import CLUSTER_SIZE, choose_effort, choose_search
-from pixelsne.reduce import SPARE_DIRECTIONS, reduces
+from pixelsne.reduce import OVERSAMPLES, reduces
 from pixelsne.reduction import WIDEST_COVARIANCE
 from pixelsne.settings import Settings
 
@@ -89,7 +89,7 @@ def least(work: Workload) -> Workload:
 def reducing_bytes(work: Workload) -> float:
     """Return the bytes of the reduction, without its result: covariance and directions, and a sample."""
     columns = work.columns
-    matrices = columns**2 if columns <= WIDEST_COVARIANCE else columns * (work.dimensions + SPARE_DIRECTIONS)
+    matrices = columns**2 if columns <= WIDEST_COVARIANCE else columns * (work.dimensions + OVERSAMPLES)
     sample = 0 if work.fewest_dimensions is None else min(work.n, MOST_ROWS) * columns
     return DOUBLE * (MATRICES * matrices + SAMPLES * min(sample, NUMBERS_IN_SAMPLE))
 
@@ -216,17 +216,17 @@ def check_memory_for_points(n: int, dimensions: int) -> None:
         )
 
 
-def check_memory(work: Workload, beside: int = 0) -> None:
-    """Raise MemoryError if a run of this size does not fit. beside: bytes of an input that is not read yet.
+def check_memory(work: Workload, extra_bytes: int = 0) -> None:
+    """Raise MemoryError if a run of this size does not fit. extra_bytes: bytes of an input that is not read yet.
 
     While n_pca="auto" has not chosen yet, the check assumes the fewest components.
     """
     work = least(work)
-    needed, free = estimate(work) + beside, available()
+    needed, free = estimate(work) + extra_bytes, available()
     if needed > free:
         raise MemoryError(
             f"{work.n:,} points with {work.neighbors} neighbors each take about {needed / GIGABYTE:.1f} GB, "
-            f"{free / GIGABYTE:.1f} GB are available; {remedy(work, free - beside)}"
+            f"{free / GIGABYTE:.1f} GB are available; {remedy(work, free - extra_bytes)}"
         )
 
 

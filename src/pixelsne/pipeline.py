@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 Order = NDArray[np.int32] | None
 
 
-def fitting_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
+def clamp_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
     """Return the perplexities, lowered with a warning if they are too large for n points."""
     largest = max(1.0, (n - 1) / 3)
     if max(perplexities) > largest:
@@ -75,7 +75,7 @@ class Run:
         n = values.shape[0]
         self.settings = settings
         warn_of_no_late_phase(settings)
-        self.perplexity = fitting_perplexity(perplexity_for_graph(values, settings), n)
+        self.perplexity = clamp_perplexity(perplexity_for_graph(values, settings), n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
         self.workload: Workload = workload(values, settings, self.neighbor_count)
         self.timings: dict[str, float] = {}  # seconds of completed stages
@@ -89,7 +89,7 @@ class Run:
         """Run all remaining stages."""
         if self.prepared is None or self.descent is None:
             self.prepared = prepared = yield from self.prepare()
-            self.descent = self._descent(prepared, self._start(prepared))
+            self.descent = self._descent(prepared, self._initial_positions(prepared))
         with self._timed("descent"):
             yield from self.descent
 
@@ -101,16 +101,16 @@ class Run:
         if self.settings.duplicates == "merge":
             distinct, duplicates = space.distinct(int(max(self.perplexity)))
         if duplicates is not None:
-            self._count_distinct(len(duplicates.weights))
+            self._adapt_to_distinct_rows(len(duplicates.weights))
         affinities, order = yield from self._affinities(distinct, duplicates)
         return Prepared(space, affinities, order, duplicates)
 
-    def _count_distinct(self, distinct: int) -> None:
+    def _adapt_to_distinct_rows(self, distinct: int) -> None:
         """Set perplexity and number of neighbors for this many distinct rows."""
         with warnings.catch_warnings():
             if self.perplexity != self.settings.perplexity:
                 warnings.simplefilter("ignore")  # the constructor has warned already
-            self.perplexity = fitting_perplexity(self.perplexity, distinct, "distinct rows")
+            self.perplexity = clamp_perplexity(self.perplexity, distinct, "distinct rows")
         self.neighbor_count = neighbor_count(self.settings, self.perplexity, distinct)
 
     def resume(self, prepared: Prepared, state: State) -> None:
@@ -118,7 +118,7 @@ class Run:
         descent = self._descent(prepared, state.positions)
         descent.resume(state)
         if prepared.duplicates is not None:
-            self._count_distinct(len(prepared.duplicates.weights))
+            self._adapt_to_distinct_rows(len(prepared.duplicates.weights))
         self._values, self.prepared, self.descent = None, prepared, descent
 
     def _descent(self, prepared: Prepared, positions: Positions) -> Descent:
@@ -137,13 +137,13 @@ class Run:
             conditional = weigh(conditional, duplicates.weights if order is None else duplicates.weights[order])
         return (yield from self._symmetrize(conditional)), order
 
-    def _start(self, prepared: Prepared) -> Positions:
+    def _initial_positions(self, prepared: Prepared) -> Positions:
         """Return initial positions, in the order of the affinities."""
         init, seed, affinities = self.settings.init, self.settings.seed, prepared.affinities
         rows: Any = slice(None) if prepared.duplicates is None else prepared.duplicates.first
         axes: Any = np.empty((len(affinities), 1))
         if isinstance(init, str) and init == "pca":
-            axes = prepared.space.axes()
+            axes = prepared.space.coordinates_for_init()
             axes = axes if axes is None else axes[rows]
         if axes is None:
             start = separate_coinciding(initial_positions(spectral_axes(affinities, seed), init, seed), seed)
@@ -162,7 +162,7 @@ class Run:
             if space.reduction.warning:
                 warnings.warn(space.reduction.warning, UserWarning, stacklevel=5)
             self.workload = reduced_to(self.workload, space.components())
-            check_memory(self.workload, beside=-space.points.nbytes)
+            check_memory(self.workload, extra_bytes=-space.points.nbytes)
         return space
 
     def _find_neighbors(self, space: Space) -> Generator[Snapshot, None, Neighbors]:

@@ -1,7 +1,7 @@
-"""Measure the quality of a map, near and far.
+"""Measure the local and global quality of a map.
 
-Near: neighborhood precision, k-NN accuracy, KL divergence. Far: triplet accuracy and center correlation, which measure
-the arrangement of groups. A map can be good near and bad far, or the reverse.
+Local measures are neighborhood precision, k-NN accuracy and KL divergence. Global measures are triplet accuracy and
+center correlation, which show whether groups lie beside the right groups. A map can be good in one sense only.
 
 These functions use Euclidean distances and compare all pairs exactly. `pixelsne score` takes any metric, and samples
 large inputs. `k` may be a number or a sequence of numbers; for a sequence, the results have the same order.
@@ -30,7 +30,7 @@ from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray
 from pixelsne.comparison import Classes, Comparison, shared_neighbors
 from pixelsne.neighbors import find_neighbors
-from pixelsne.reduce import standardize
+from pixelsne.reduce import center_and_rescale
 from pixelsne.settings import check_count, check_threads, is_sequence
 from pixelsne.watched import finish, watched
 
@@ -52,6 +52,7 @@ COMPARISONS_PER_BLOCK = 10_000_000
 NUMBERS_PER_BLOCK = 1_000_000
 
 FEWEST_FOR_A_TRIPLET = 3
+MIN_CLASSES = 3  # for a correlation of distances between their centers
 TRIPLETS_PER_POINT = 5
 
 
@@ -91,7 +92,7 @@ def _required(array: AnyArray | None) -> AnyArray:
 
 
 def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
-    points, threads = standardize(values), check_threads(n_jobs)
+    points, threads = center_and_rescale(values), check_threads(n_jobs)
     return finish(watched(lambda token: find_neighbors(points, k, "exact", 0, threads, token))).indices
 
 
@@ -114,12 +115,13 @@ def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int |
 
 
 def precision_of_points(compared: Comparison, k: int) -> Float64s:
-    known = (compared.true[:, :k] >= 0).sum(axis=1)
-    shares: Float64s = shared_neighbors(compared.true[:, :k], compared.shown[:, :k]) / np.maximum(known, 1)
+    known = (compared.data_neighbors[:, :k] >= 0).sum(axis=1)
+    shared = shared_neighbors(compared.data_neighbors[:, :k], compared.map_neighbors[:, :k])
+    shares: Float64s = shared / np.maximum(known, 1)
     return shares
 
 
-def mean_precision(compared: Comparison, k: int) -> float:
+def compute_precision(compared: Comparison, k: int) -> float:
     return float(np.mean(precision_of_points(compared, k)))
 
 
@@ -157,16 +159,16 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int
     classes = _classes(labels, len(placed))
     counts = _counts(k, len(placed))
     shown = _nearest(placed, max(counts), n_jobs)
-    compared = Comparison(np.arange(len(placed)), shown, shown, placed, classes=classes)
-    scores = np.array([accuracy(compared, count) for count in counts])
+    compared = Comparison(np.arange(len(placed)), shown, shown, placed, classes=classes)  # the data do not matter
+    scores = np.array([compute_accuracy(compared, count) for count in counts])
     return scores if is_sequence(k) else float(scores[0])
 
 
-def accuracy(compared: Comparison, k: int) -> float:
+def compute_accuracy(compared: Comparison, k: int) -> float:
     """Return the k-NN accuracy over the rows that have a class."""
     classes = _required(compared.classes)
     labeled = classes[compared.rows] >= 0
-    right = vote(classes[compared.shown[labeled, :k]]) == classes[compared.rows[labeled]]
+    right = vote(classes[compared.map_neighbors[labeled, :k]]) == classes[compared.rows[labeled]]
     return float(right.mean()) if right.size else float("nan")
 
 
@@ -184,9 +186,9 @@ def squared_distances(rows: AnyArray, first: AnyArray, second: AnyArray) -> Floa
 def triplet_accuracy(
     X: ArrayLike, embedding: ArrayLike, *, per_point: int = TRIPLETS_PER_POINT, random_state: int = 0
 ) -> float:
-    """Return the share of random triplets (i, j, k) whose nearer point to i, j or k, is the same in X and on the map.
+    """Return the share of random triplets (a, b, c) in which the same one of b and c is nearer to a in X and the map.
 
-    Every point is i in `per_point` triplets. 0.5 is chance; 1 means that all distances keep their order. Triplets with
+    Every point is a in `per_point` triplets. 0.5 is chance; 1 means that all distances keep their order. Triplets with
     two equal distances in X do not count.
     """
     values = _rows("X", X)
@@ -211,7 +213,7 @@ def share_of_triplets(values: AnyArray, placed: AnyArray, rows: AnyArray, per_po
     return float(np.mean(np.sign(true[differs]) == np.sign(shown[differs]))) if differs.any() else float("nan")
 
 
-def triplets(compared: Comparison) -> float:
+def compute_triplets(compared: Comparison) -> float:
     points = _required(compared.points)
     if len(points) < FEWEST_FOR_A_TRIPLET:
         return float("nan")
@@ -226,8 +228,8 @@ def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) ->
     values = _rows("X", X)
     placed = _rows("embedding", embedding, len(values))
     classes = _classes(labels, len(placed))
-    if classes.max() < FEWEST_FOR_A_TRIPLET - 1:
-        raise ValueError(f"labels must name at least {FEWEST_FOR_A_TRIPLET} classes, got {classes.max() + 1}")
+    if classes.max() < MIN_CLASSES - 1:
+        raise ValueError(f"labels must name at least {MIN_CLASSES} classes, got {classes.max() + 1}")
     return correlation_of_centers(values, placed, classes)
 
 
@@ -239,11 +241,11 @@ def correlation_of_centers(values: AnyArray, placed: AnyArray, classes: Classes)
     return float(spearmanr(true, shown).statistic)
 
 
-def centers(compared: Comparison) -> float:
+def compute_centers(compared: Comparison) -> float:
     """Return the center correlation over the points that have a class; NaN if there are fewer than three classes."""
     labeled = _required(compared.classes) >= 0
     classes = np.unique(_required(compared.classes)[labeled], return_inverse=True)[1]
-    if classes.size == 0 or classes.max() < FEWEST_FOR_A_TRIPLET - 1:
+    if classes.size == 0 or classes.max() < MIN_CLASSES - 1:
         return float("nan")
     return correlation_of_centers(_required(compared.points)[labeled], compared.placed[labeled], classes)
 
@@ -288,8 +290,8 @@ class Measure:
 
 # The measures that `pixelsne score`, `--json` and the benchmarks report, by their names in JSON.
 MEASURES = {
-    "neighborhood_precision": Measure("neighborhood precision", mean_precision, by_k=True),
-    "knn_accuracy": Measure("k-NN accuracy", accuracy, by_k=True, needs=("classes",)),
-    "triplet_accuracy": Measure("triplet accuracy", triplets, needs=("points",)),
-    "center_correlation": Measure("center correlation", centers, needs=("points", "classes")),
+    "neighborhood_precision": Measure("neighborhood precision", compute_precision, by_k=True),
+    "knn_accuracy": Measure("k-NN accuracy", compute_accuracy, by_k=True, needs=("classes",)),
+    "triplet_accuracy": Measure("triplet accuracy", compute_triplets, needs=("points",)),
+    "center_correlation": Measure("center correlation", compute_centers, needs=("points", "classes")),
 }

@@ -22,21 +22,21 @@ from pixelsne.components import (
     sample_rows,
 )
 from pixelsne.extremes import (
-    Census,
+    ExtremeCounts,
     Extremes,
     Threshold,
+    count_block,
+    decide_clipping,
     describe_frequent,
     find_threshold,
-    join_censuses,
-    judge_census,
-    take_census,
+    merge_counts,
 )
 from pixelsne.reduction import (
     NUMBERS_PER_BLOCK,
     WIDEST_COVARIANCE,
     Float64s,
     Reduction,
-    Units,
+    RowPreprocessing,
     Values,
     as_dense,
     as_doubles,
@@ -50,8 +50,8 @@ Result = TypeVar("Result")
 
 # For input wider than WIDEST_COVARIANCE, directions come from subspace iteration, with this many rounds and extra
 # directions.
-SUBSPACE_ROUNDS = 8
-SPARE_DIRECTIONS = 10
+POWER_ITERATIONS = 8
+OVERSAMPLES = 10
 
 # Smaller deviations, relative to a column's mean, are rounding errors.
 SMALLEST_DEVIATION = 1e-12
@@ -72,7 +72,7 @@ class Rows(Protocol):
     @property
     def shape(self) -> tuple[int, int]: ...
 
-    def combine(
+    def map_reduce(
         self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
     ) -> Result:
         """Return join([function(part, *arguments) for each part]). `join` must be associative."""
@@ -96,7 +96,7 @@ class LocalRows:
         rows, columns = self.values.shape
         return int(rows), int(columns)
 
-    def combine(
+    def map_reduce(
         self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
     ) -> Result:
         return join([function(Part(self.values, 0, self.token), *arguments)])
@@ -131,32 +131,32 @@ def largest_magnitude(part: Part) -> float:
     return largest
 
 
-def count_extremes(part: Part, threshold: Threshold) -> Census | None:
+def count_extremes(part: Part, threshold: Threshold) -> ExtremeCounts | None:
     """Return the census of the values beyond the threshold; None if the part has no rows."""
     blocks = float_blocks(part.values, part.token)
-    return join_known([take_census(block, threshold, part.first_row + rows.start) for rows, block in blocks])
+    return merge_known_counts([count_block(block, threshold, part.first_row + rows.start) for rows, block in blocks])
 
 
 def greatest(magnitudes: Sequence[float]) -> float:
     return max(magnitudes)
 
 
-def join_known(censuses: Sequence[Census | None]) -> Census | None:
+def merge_known_counts(censuses: Sequence[ExtremeCounts | None]) -> ExtremeCounts | None:
     known = [census for census in censuses if census is not None]
-    return join_censuses(known) if known else None
+    return merge_counts(known) if known else None
 
 
-def sum_of_rows(part: Part, units: Units) -> Float64s:
+def sum_of_rows(part: Part, preprocessing: RowPreprocessing) -> Float64s:
     total = np.zeros(part.values.shape[1])
-    for _, block in units.blocks(part.values, part.token):
+    for _, block in preprocessing.blocks(part.values, part.token):
         total += np.asarray(block.sum(axis=0)).ravel()
     return total
 
 
-def squared_deviations(part: Part, units: Units, mean: Float64s) -> Float64s:
+def squared_deviations(part: Part, preprocessing: RowPreprocessing, mean: Float64s) -> Float64s:
     """Return the sums of the squared deviations of each column, (d)."""
     total = np.zeros(len(mean))
-    for _, block in units.blocks(part.values, part.token):
+    for _, block in preprocessing.blocks(part.values, part.token):
         if sparse.issparse(block):  # zeros are not stored, and deviate by the mean
             stored = np.bincount(block.indices, minlength=len(mean))
             squares = np.square(block.data - mean[block.indices])
@@ -166,19 +166,19 @@ def squared_deviations(part: Part, units: Units, mean: Float64s) -> Float64s:
     return total
 
 
-def sum_of_products(part: Part, units: Units, mean: Float64s) -> Float64s:
+def sum_of_products(part: Part, preprocessing: RowPreprocessing, mean: Float64s) -> Float64s:
     """Return n times the covariance, (d, d), lower half only."""
     covariance = np.zeros((len(mean), len(mean)), order="F")
-    for _, block in units.blocks(part.values, part.token):
+    for _, block in preprocessing.blocks(part.values, part.token):
         centered = as_dense(block) - mean
         covariance = linalg.blas.dsyrk(1.0, centered.T, beta=1.0, c=covariance, lower=1, overwrite_c=1)
     return covariance
 
 
-def sum_of_squares(part: Part, units: Units, mean: Float64s) -> float:
+def sum_of_squares(part: Part, preprocessing: RowPreprocessing, mean: Float64s) -> float:
     """Return the sum of all squared deviations from the mean."""
     total = 0.0
-    for _, block in units.blocks(part.values, part.token):
+    for _, block in preprocessing.blocks(part.values, part.token):
         if sparse.issparse(block):
             total += float(block.multiply(block).sum()) - 2 * float((block @ mean).sum()) + block.shape[0] * mean @ mean
         else:
@@ -186,19 +186,19 @@ def sum_of_squares(part: Part, units: Units, mean: Float64s) -> float:
     return max(0.0, total)
 
 
-def sums_along(part: Part, units: Units, mean: Float64s, basis: Float64s) -> Float64s:
+def sums_along(part: Part, preprocessing: RowPreprocessing, mean: Float64s, basis: Float64s) -> Float64s:
     """Return n times the covariance along a basis, (width, width)."""
     small = np.zeros((basis.shape[1], basis.shape[1]))
-    for _, block in units.blocks(part.values, part.token):
+    for _, block in preprocessing.blocks(part.values, part.token):
         image = centered_product(block, mean, basis)
         small += image.T @ image
     return small
 
 
-def covariance_times(part: Part, units: Units, mean: Float64s, basis: Float64s) -> Float64s:
+def covariance_times(part: Part, preprocessing: RowPreprocessing, mean: Float64s, basis: Float64s) -> Float64s:
     """Return n times the covariance times a basis, (d, width), without forming the covariance."""
     image, sums = np.zeros_like(basis), np.zeros(basis.shape[1])
-    for _, block in units.blocks(part.values, part.token):
+    for _, block in preprocessing.blocks(part.values, part.token):
         along = centered_product(block, mean, basis)
         if sparse.issparse(block):  # subtract the mean at the end, since the block would become dense
             image += block.T @ along
@@ -224,14 +224,14 @@ def top_directions(covariance: Float64s, count: int) -> Float64s:
     return directions
 
 
-def directions_by_iteration(rows: Rows, units: Units, mean: Float64s, count: int, seed: int) -> Float64s:
+def subspace_iteration(rows: Rows, preprocessing: RowPreprocessing, mean: Float64s, count: int, seed: int) -> Float64s:
     """Return the top directions of wide input by subspace iteration, with one pass over the rows per round."""
-    rows.expect(SUBSPACE_ROUNDS + 1)
-    width = min(count + SPARE_DIRECTIONS, *rows.shape)
+    rows.expect(POWER_ITERATIONS + 1)
+    width = min(count + OVERSAMPLES, *rows.shape)
     basis = np.random.default_rng(seed).normal(size=(len(mean), width))
-    for _ in range(SUBSPACE_ROUNDS):
-        basis = np.linalg.qr(rows.combine(covariance_times, add, units, mean, basis))[0]
-    return basis @ top_directions(rows.combine(sums_along, add, units, mean, basis), count)
+    for _ in range(POWER_ITERATIONS):
+        basis = np.linalg.qr(rows.map_reduce(covariance_times, add, preprocessing, mean, basis))[0]
+    return basis @ top_directions(rows.map_reduce(sums_along, add, preprocessing, mean, basis), count)
 
 
 def fix_signs(directions: Float64s) -> Float64s:
@@ -248,14 +248,14 @@ def find_extremes(rows: Rows, largest: float) -> Extremes:
     if threshold is None:
         return Extremes(None, largest, describe_frequent(sample, largest))
     rows.expect(1)
-    census = rows.combine(count_extremes, join_known, threshold)
-    return Extremes(None, largest) if census is None else judge_census(census, largest)
+    census = rows.map_reduce(count_extremes, merge_known_counts, threshold)
+    return Extremes(None, largest) if census is None else decide_clipping(census, largest)
 
 
-def column_deviations(rows: Rows, units: Units, mean: Float64s) -> Float64s:
+def column_deviations(rows: Rows, preprocessing: RowPreprocessing, mean: Float64s) -> Float64s:
     """Return the standard deviations of the columns, (d); 1 for constant columns."""
     rows.expect(1)
-    deviations = np.sqrt(rows.combine(squared_deviations, add, units, mean) / rows.shape[0])
+    deviations = np.sqrt(rows.map_reduce(squared_deviations, add, preprocessing, mean) / rows.shape[0])
     return np.where(deviations <= SMALLEST_DEVIATION * np.abs(mean), 1.0, deviations)
 
 
@@ -275,9 +275,9 @@ class Sample:
     neighbors: SampledNeighbors
 
     @classmethod
-    def of(cls, rows: Any, units: Units, mean: Float64s) -> "Sample":
+    def of(cls, rows: Any, preprocessing: RowPreprocessing, mean: Float64s) -> "Sample":
         """Return the Sample of rows of the input, in float64."""
-        rows = units.rescale(rows)
+        rows = preprocessing.rescale(rows)
         return cls(rows, mean, SampledNeighbors.of(rows if sparse.issparse(rows) else rows - mean))
 
     def project(self, directions: Float64s) -> Float64s:
@@ -304,14 +304,16 @@ def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float
     return None
 
 
-def iterated_directions(rows: Rows, units: Units, mean: Float64s, dimensions: Dimensions, seed: int) -> Float64s:
+def directions_of_wide_input(
+    rows: Rows, preprocessing: RowPreprocessing, mean: Float64s, dimensions: Dimensions, seed: int
+) -> Float64s:
     """Return the directions of wide input: a given number, or for "auto" as many as keep the neighbors."""
     if isinstance(dimensions, int):
-        return directions_by_iteration(rows, units, mean, min(dimensions, *rows.shape), seed)
-    sample = Sample.of(rows.sample(NUMBERS_IN_SAMPLE), units, mean)
+        return subspace_iteration(rows, preprocessing, mean, min(dimensions, *rows.shape), seed)
+    sample = Sample.of(rows.sample(NUMBERS_IN_SAMPLE), preprocessing, mean)
     most = most_components(*rows.shape, iterates=True)
     for count in (*numbers_to_try(most, iterates=True), most):
-        directions = directions_by_iteration(rows, units, mean, count, seed)
+        directions = subspace_iteration(rows, preprocessing, mean, count, seed)
         if sample.keeps_neighbors(directions):
             break
     return directions
@@ -321,28 +323,30 @@ def fit(rows: Rows, dimensions: Dimensions, seed: int, metric: str, *, scale_col
     """Fit a reduction to at most `dimensions` components; "auto": to as many as keep the neighborhoods."""
     n, d = rows.shape
     rows.expect(3)
-    largest = rows.combine(largest_magnitude, greatest)
+    largest = rows.map_reduce(largest_magnitude, greatest)
     extremes = Extremes(None, largest) if ROW_TRANSFORMS[metric].apply else find_extremes(rows, largest)
-    units = Units(extremes.magnitude or 1.0, metric, extremes.ordinary)
-    mean = rows.combine(sum_of_rows, add, units) / n
+    preprocessing = RowPreprocessing(extremes.magnitude or 1.0, metric, extremes.ordinary)
+    mean = rows.map_reduce(sum_of_rows, add, preprocessing) / n
     if scale_columns:
-        deviations = column_deviations(rows, units, mean)
-        units, mean = replace(units, deviations=deviations), mean / deviations
+        deviations = column_deviations(rows, preprocessing, mean)
+        preprocessing, mean = replace(preprocessing, deviations=deviations), mean / deviations
     directions = None
     if reduces(d, dimensions) and d <= WIDEST_COVARIANCE:
-        covariance = rows.combine(sum_of_products, add, units, mean)
+        covariance = rows.map_reduce(sum_of_products, add, preprocessing, mean)
         spread = float(np.trace(covariance))
         if isinstance(dimensions, int):
             directions = top_directions(covariance, min(dimensions, n, d))
         else:
-            directions = directions_to_keep(covariance, n, Sample.of(rows.sample(NUMBERS_IN_SAMPLE), units, mean))
+            directions = directions_to_keep(
+                covariance, n, Sample.of(rows.sample(NUMBERS_IN_SAMPLE), preprocessing, mean)
+            )
     else:
-        spread = rows.combine(sum_of_squares, add, units, mean)
+        spread = rows.map_reduce(sum_of_squares, add, preprocessing, mean)
     if reduces(d, dimensions) and d > WIDEST_COVARIANCE:
-        directions = iterated_directions(rows, units, mean, dimensions, seed)
+        directions = directions_of_wide_input(rows, preprocessing, mean, dimensions, seed)
     scale = float(np.sqrt(spread / (n * d))) or 1.0
     signed = None if directions is None else fix_signs(directions)
-    return Reduction(units, mean, scale, signed, extremes.warning)
+    return Reduction(preprocessing, mean, scale, signed, extremes.warning)
 
 
 def fit_reduction(
@@ -364,7 +368,7 @@ def reduce(values: Values, dimensions: int | None, seed: int, threads: int = 1) 
     return fit_reduction(values, dimensions, seed, token).apply(values, token, threads)
 
 
-def standardize(values: Values) -> Points:
+def center_and_rescale(values: Values) -> Points:
     """Return points centered and divided by one common scale."""
     return reduce(values, None, 0)
 

@@ -72,7 +72,7 @@ def divide_and_clip(block: Any, unit: float) -> Any:
 
 
 @dataclass(frozen=True)
-class Units:
+class RowPreprocessing:
     """The first transform of every row.
 
     For cosine and correlation, it is the row transform of the metric. For Euclidean distances, it clips extreme values
@@ -105,7 +105,7 @@ class Reduction:
     gives the same bits, whichever rows come with it.
     """
 
-    units: Units
+    preprocessing: RowPreprocessing
     mean: Float64s  # (d)
     scale: float
     directions: Float64s | None  # (d, p), orthonormal
@@ -119,7 +119,7 @@ class Reduction:
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
         """Return the points (n, p) of rows (n, d)."""
         points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
-        for rows, block in self.units.blocks(values, token):
+        for rows, block in self.preprocessing.blocks(values, token):
             points[rows] = self._project(block, threads)
         return points
 

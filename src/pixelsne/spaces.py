@@ -1,6 +1,7 @@
-"""Spaces: how points are compared. They have coordinates, another distance, or precomputed distances or affinities.
+"""A Space defines the distance between input rows.
 
-A space is made from the input. It finds the neighbors of its points, and later those of new rows.
+It is Euclidean between coordinates, another metric of scikit-learn, or precomputed. A space is made from the input,
+finds the neighbors of its points, and later those of new rows.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ MOST_POINTS_FOR_OTHER_METRICS = 30_000
 # A sparse matrix with more columns than this is not made dense.
 WIDEST_DENSE = 1000
 
-TAKE_SPARSE = (
+METRICS_FOR_SPARSE = (
     *(metric for metric, transform in ROW_TRANSFORMS.items() if transform.takes_sparse),
     *("cityblock", "l1", "manhattan"),
 )
@@ -44,7 +45,7 @@ class Space(Protocol):
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Space": ...
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
-        """Stage 2: return the k nearest neighbors of each point, or fewer if a precomputed graph has fewer."""
+        """Return the k nearest neighbors of each point, or fewer if a precomputed graph has fewer."""
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
         """Return the k nearest points of new rows."""
@@ -52,16 +53,16 @@ class Space(Protocol):
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:
         """Return the index of the first point that each new row equals, (m); -1 if there is none."""
 
-    def distinct(self, heaviest: int) -> "tuple[Space, Duplicates | None]":
-        """Return the space of the distinct rows, and the Duplicates. heaviest: the largest weight of a distinct row."""
+    def distinct(self, max_weight: int) -> "tuple[Space, Duplicates | None]":
+        """Return the space of the distinct rows, and the Duplicates. max_weight: of a distinct row."""
 
-    def axes(self) -> AnyArray | None:
+    def coordinates_for_init(self) -> AnyArray | None:
         """Return (n, d) coordinates for the initial positions; None if the space has none."""
 
     def size(self) -> int:
         """Return the number of points."""
 
-    def width(self) -> int:
+    def n_features(self) -> int:
         """Return the number of columns of the input."""
 
     def components(self) -> int | None:
@@ -71,12 +72,12 @@ class Space(Protocol):
         """Return the part of the space that `transform` needs."""
 
 
-def check_takes(metric: str, values: Any) -> None:
+def check_sparse_support(metric: str, values: Any) -> None:
     """Raise ValueError if values are sparse and the metric needs dense rows."""
-    if sparse.issparse(values) and metric not in TAKE_SPARSE:
+    if sparse.issparse(values) and metric not in METRICS_FOR_SPARSE:
         raise ValueError(
             f"metric={metric!r} takes no sparse X; use X.toarray() (of a data frame, X.sparse.to_dense()), or one of "
-            f"the metrics {', '.join(TAKE_SPARSE)}"
+            f"the metrics {', '.join(METRICS_FOR_SPARSE)}"
         )
 
 
@@ -128,10 +129,10 @@ class Coordinates:
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Coordinates":
         if sparse.issparse(values) and (settings.n_pca is None and values.shape[1] > WIDEST_DENSE):
             raise ValueError(
-                f"n_pca=None would fill in all {values.shape[1]} columns of a sparse X; "
+                f"n_pca=None would convert a sparse X with {values.shape[1]} columns to a dense array; "
                 "use n_pca='auto' or a number, or X.toarray() if that is what you want"
             )
-        check_takes(settings.metric, values)
+        check_sparse_support(settings.metric, values)
         token.expect(values.shape[0])
         reduction = fit_reduction(
             values,
@@ -148,7 +149,7 @@ class Coordinates:
         return find_neighbors(self.points, k, settings.neighbors, settings.seed, settings.threads, token, reorder=True)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
-        check_takes(self.reduction.units.metric, values)
+        check_sparse_support(self.reduction.preprocessing.metric, values)
         token.expect(values.shape[0])
         queries = self.reduction.apply(values, token, threads)
         return Neighbors(*_core.neighbors_of_queries(queries, self.points, k, token, threads))
@@ -156,18 +157,18 @@ class Coordinates:
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_zero_distance(neighbors)
 
-    def distinct(self, heaviest: int) -> "tuple[Coordinates, Duplicates | None]":
-        duplicates = find_duplicates(self.points, heaviest)
+    def distinct(self, max_weight: int) -> "tuple[Coordinates, Duplicates | None]":
+        duplicates = find_duplicates(self.points, max_weight)
         return (self if duplicates is None else replace(self, points=self.points[duplicates.first])), duplicates
 
-    def axes(self) -> AnyArray:
+    def coordinates_for_init(self) -> AnyArray:
         is_projected = self.reduction.directions is not None  # the first two columns are the principal components
         return self.points[:, :2] if is_projected else self.points
 
     def size(self) -> int:
         return len(self.points)
 
-    def width(self) -> int:
+    def n_features(self) -> int:
         return len(self.reduction.mean)
 
     def components(self) -> int:
@@ -178,21 +179,21 @@ class Coordinates:
 
 
 @dataclass(frozen=True)
-class OtherDistances:
+class PairwiseMetric:
     """A pairwise distance of scikit-learn, computed for all pairs."""
 
     values: AnyArray
     metric: str
 
     @classmethod
-    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "OtherDistances":  # noqa: ARG003
+    def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PairwiseMetric":  # noqa: ARG003
         if values.shape[0] > MOST_POINTS_FOR_OTHER_METRICS:
             raise ValueError(
                 f"metric={settings.metric!r} compares all pairs, which {values.shape[0]:,} points are too many for "
                 f"(at most {MOST_POINTS_FOR_OTHER_METRICS:,}); find the neighbors with a library that knows this "
                 "distance and pass the sparse graph with metric='precomputed', or use metric='euclidean' or 'cosine'"
             )
-        check_takes(settings.metric, values)
+        check_sparse_support(settings.metric, values)
         return cls(canonical(values), settings.metric)
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
@@ -200,7 +201,7 @@ class OtherDistances:
         return join(nearest_in_rows(distances, k, rows) for rows, distances in blocks)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
-        check_takes(self.metric, values)
+        check_sparse_support(self.metric, values)
         blocks = self._blocks(canonical(values), threads, token)
         return join(nearest_in_rows(distances, k, None) for _, distances in blocks)
 
@@ -227,23 +228,23 @@ class OtherDistances:
         first = {key: index for index, key in reversed(list(enumerate(keys(self.values))))}
         return np.array([first.get(key, -1) for key in keys(values)], dtype=np.int64)
 
-    def distinct(self, heaviest: int) -> "tuple[OtherDistances, Duplicates | None]":
-        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, heaviest)
+    def distinct(self, max_weight: int) -> "tuple[PairwiseMetric, Duplicates | None]":
+        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, max_weight)
         return (self if duplicates is None else replace(self, values=self.values[duplicates.first])), duplicates
 
-    def axes(self) -> AnyArray:
+    def coordinates_for_init(self) -> AnyArray:
         return self.values
 
     def size(self) -> int:
         return int(self.values.shape[0])
 
-    def width(self) -> int:
+    def n_features(self) -> int:
         return int(self.values.shape[1])
 
     def components(self) -> None:
         return None
 
-    def for_transform(self) -> "OtherDistances":
+    def for_transform(self) -> "PairwiseMetric":
         return self
 
 
@@ -256,17 +257,17 @@ class PrecomputedSpace:
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_zero_distance(neighbors)
 
-    def distinct(self, heaviest: int) -> "tuple[Self, None]":  # noqa: ARG002
+    def distinct(self, max_weight: int) -> "tuple[Self, None]":  # noqa: ARG002
         """Return the space itself: precomputed input is never merged."""
         return self, None
 
-    def axes(self) -> None:
+    def coordinates_for_init(self) -> None:
         return None
 
     def size(self) -> int:
         return self.n
 
-    def width(self) -> int:
+    def n_features(self) -> int:
         return self.n
 
     def components(self) -> None:
@@ -317,10 +318,10 @@ class PrecomputedAffinities(PrecomputedSpace):
         return replace(self, affinities=None)
 
 
-SPACES: dict[str, type[Space]] = dict.fromkeys(CORE_METRICS, Coordinates) | dict.fromkeys(OTHER_METRICS, OtherDistances)
+SPACES: dict[str, type[Space]] = dict.fromkeys(CORE_METRICS, Coordinates) | dict.fromkeys(OTHER_METRICS, PairwiseMetric)
 SPACES |= {"precomputed": PrecomputedDistances, "affinities": PrecomputedAffinities}
 
 
 def make_space(values: Any, settings: Settings, token: _core.ProgressToken) -> Space:
-    """Stage 1: return the space of the input."""
+    """Return the space of the input."""
     return SPACES[settings.metric].from_input(values, settings, token)

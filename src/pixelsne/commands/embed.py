@@ -112,7 +112,7 @@ def open_checkpoint(options: EmbedOptions, work: Run, source: Source) -> Checkpo
 def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
     """Run to the end, or raise Stopped after an iteration."""
     with signals.deferred(), ExitStack() as stack:
-        listeners = [*([checkpoint.show] if checkpoint else []), *reporter.listeners(stack)]
+        listeners = [*([checkpoint.write_if_due] if checkpoint else []), *reporter.listeners(stack)]
         for snapshot in stack.enter_context(closing(work.snapshots())):
             for listener in listeners:
                 listener(snapshot)

@@ -84,6 +84,6 @@ def memory_check(model: PixelSNE) -> CheckMemory:
             return
         with warnings.catch_warnings(action="ignore"):  # the fit warns
             work = Run(np.broadcast_to(np.float32(0), (rows, columns)), settings).workload
-        check_memory(work, beside=size)
+        check_memory(work, extra_bytes=size)
 
     return check

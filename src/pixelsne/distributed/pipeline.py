@@ -16,7 +16,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner, as_dask_array
 from pixelsne.files.source import ReadOptions
-from pixelsne.pipeline import fitting_perplexity, neighbor_count
+from pixelsne.pipeline import clamp_perplexity, neighbor_count
 from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import warn_of_no_late_phase
@@ -60,7 +60,7 @@ class DistributedRun:
         self.folder: SharedFolder | None = None  # checkpoints; None: there are none
         self.load: Load | None = None  # sizes for the check of the workers' memory
         warn_of_no_late_phase(settings)
-        self.perplexity = fitting_perplexity(settings.perplexity, partitions.rows)
+        self.perplexity = clamp_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
         self.timings: dict[str, float] = {}
         self.components: int | None = None  # dimensions after reduction, once they are known

@@ -77,7 +77,7 @@ class ShardedRows:
     first_rows: Sequence[int]
     shape: tuple[int, int]
 
-    def combine(
+    def map_reduce(
         self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
     ) -> Result:
         parts = [

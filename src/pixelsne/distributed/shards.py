@@ -1,7 +1,8 @@
-"""Partition the points into shards: cells of space around centers, each owned by one shard.
+"""Divide the points into shards.
 
-Every point is owned by one shard. It is copied to all shards that own one of the cells nearest to it, as a ghost point.
-So a shard finds the neighbors of its points among its own points and its ghosts, without asking other shards.
+Centers divide the space into Voronoi cells. Each shard owns neighboring cells and the points in them. A point is copied
+to all shards that own one of the cells nearest to it, as a ghost point. So a shard finds the neighbors of its points
+among its own points and its ghosts, without asking other shards.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ GHOST_CELLS, GHOST_CELLS_OF_MANY_SHARDS = 8, 16
 FEW_SHARDS = 4
 PAIRS_AT_ONCE = 4_000_000  # of a point and a cell
 
-# A shard with fewer points than this many neighborhoods costs more messages than it saves work.
+# Points of a shard at least, as a multiple of k. Smaller shards cost more communication than they save computation.
 FEWEST_NEIGHBORHOODS = 10
 
 
@@ -81,7 +82,7 @@ def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
 
 
 def divide(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
-    """Halve the cells along their longest direction, by weight, until there is one part per shard."""
+    """Assign cells to shards by recursive bisection along the first principal component, weighted by their points."""
     if shards == 1:
         owners[members] = first
         return
@@ -133,8 +134,8 @@ def count_routed(sent: list[RoutedPoints]) -> list[list[int]]:
 def merge_small(own: Sequence[int], total: Sequence[int], fewest: int) -> list[int]:
     """Return a new number for each shard, so that each has at least `fewest` points, ghosts included.
 
-    own, total: the points that each shard owns, without and with its ghosts. A small shard is merged with the next one,
-    which is near it in space.
+    own: the number of points that each shard owns. total: the same plus its ghosts. A small shard is merged with the
+    next one, which is near it in space.
     """
     numbers, number, points, largest = [], 0, 0, 0
     for owned, with_ghosts in zip(own, total, strict=True):

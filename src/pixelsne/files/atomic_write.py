@@ -23,7 +23,7 @@ except ImportError:  # Windows
 OPEN_FILES = Path("/proc/self/fd")  # Linux: paths of open files, also of those without a name
 TOKEN = re.compile("[0-9a-f]{16}")  # suffix of a hidden name
 REMOVAL_ATTEMPTS = 3
-LONGEST_IN_HIDDEN = 200  # bytes of the original name in a hidden name, which may have 255 in total
+MAX_STEM_BYTES = 200  # bytes of the original name in a hidden name, which may have 255 in total
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def remove_folder(folder: Path) -> None:
 
 def hidden_prefix(path: Path) -> str:
     name = os.fsencode(path.name)
-    short = path.name if len(name) <= LONGEST_IN_HIDDEN else hashlib.blake2b(name, digest_size=16).hexdigest()
+    short = path.name if len(name) <= MAX_STEM_BYTES else hashlib.blake2b(name, digest_size=16).hexdigest()
     return f".{short}."
 
 

@@ -57,7 +57,7 @@ class Checkpoint:
         self._prepared_exists = prepared_exists
         self._last_written = time.monotonic()
 
-    def show(self, _snapshot: object) -> None:
+    def write_if_due(self, _snapshot: object) -> None:
         """Write a checkpoint if the interval has passed. Warn if that fails: there may be disk space the next time."""
         if self._run.descent is not None and time.monotonic() - self._last_written >= self._interval:
             try:

@@ -20,7 +20,7 @@ from pixelsne.files.maps import Map, to_table
 from pixelsne.files.source import CheckMemory, ReadOptions, Source
 
 # A text column with more than this share of numbers is a numeric column with errors.
-MOSTLY = 0.5
+MIN_NUMERIC_SHARE = 0.5
 
 # Fields that mean a missing value.
 MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "None"]
@@ -29,6 +29,10 @@ Kinds = dict[str, pa.DataType]
 
 
 def read_csv(path: Path, options: ReadOptions, check_memory: CheckMemory) -> Source:
+    """Read a csv file with the types that Arrow infers from its first block.
+
+    If a later block does not fit, read it again with the offending column as text, or as floats if it is embedded.
+    """
     layout = Layout(path, options)
     check_quotes(path, layout.separator)
     as_text: set[str] = set()
@@ -93,7 +97,7 @@ def open_csv(path: Path, layout: Layout, kinds: Kinds | None) -> Any:
 
 
 def check_numeric_columns(path: Path, batch: Any, options: ReadOptions) -> None:
-    """Raise FileError for a numeric column with a typing error, which would otherwise become a text column."""
+    """Raise FileError for a numeric column with a typo, which would otherwise become a text column."""
     if options.columns is not None:
         return
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -101,7 +105,7 @@ def check_numeric_columns(path: Path, batch: Any, options: ReadOptions) -> None:
             continue
         numeric = pc.match_substring_regex(column, NUMBER)
         share = pc.mean(pc.cast(numeric, pa.float64())).as_py() or 0.0
-        if share > MOSTLY:
+        if share > MIN_NUMERIC_SHARE:
             row = pc.index(numeric, value=False).as_py()
             raise FileError(
                 path,

@@ -18,7 +18,7 @@ from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
-from pixelsne.reduction import FARTHEST, Reduction, Units
+from pixelsne.reduction import FARTHEST, Reduction, RowPreprocessing
 from pixelsne.screen import Screen
 from pixelsne.settings import (
     check_choice,
@@ -28,7 +28,7 @@ from pixelsne.settings import (
     check_resolution,
     settings_of,
 )
-from pixelsne.spaces import Coordinates, OtherDistances, PrecomputedAffinities, PrecomputedDistances, Space
+from pixelsne.spaces import Coordinates, PairwiseMetric, PrecomputedAffinities, PrecomputedDistances, Space
 from pixelsne.sparse_structure import to_csr
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def as_plain(value: Any) -> Any:
 def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
     reduction = space.reduction
     arrays |= {"points": space.points, "mean": reduction.mean}
-    ordinary, deviations = reduction.units.ordinary, reduction.units.deviations
+    ordinary, deviations = reduction.preprocessing.ordinary, reduction.preprocessing.deviations
     if ordinary is not None:
         arrays |= {"low": ordinary.low, "high": ordinary.high}
     if deviations is not None:
@@ -94,8 +94,8 @@ def describe_coordinates(space: Coordinates, arrays: Arrays) -> Document:
     if reduction.directions is not None:
         arrays["directions"] = reduction.directions
     return {
-        "unit": reduction.units.unit,
-        "row_transform": reduction.units.metric,
+        "unit": reduction.preprocessing.unit,
+        "row_transform": reduction.preprocessing.metric,
         "scale": reduction.scale,
         "reduced": reduction.directions is not None,
         "limited": ordinary is not None,
@@ -114,13 +114,13 @@ def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
     )
     if not shapes_fit:
         raise DamagedFileError("the shapes of its points and of their PCA do not match")
-    units = Units(
+    preprocessing = RowPreprocessing(
         positive(described["unit"]),
         read_row_transform(described),
         read_range(described, arrays, mean),
         read_deviations(described, arrays, mean),
     )
-    return Coordinates(Reduction(units, mean, positive(described["scale"]), directions), points)
+    return Coordinates(Reduction(preprocessing, mean, positive(described["scale"]), directions), points)
 
 
 def read_row_transform(described: Document) -> str:
@@ -148,7 +148,7 @@ def read_deviations(described: Document, arrays: Arrays, mean: AnyArray) -> AnyA
     return deviations
 
 
-def describe_other(space: OtherDistances, arrays: Arrays) -> Document:
+def describe_other(space: PairwiseMetric, arrays: Arrays) -> Document:
     described: Document = {"metric": space.metric, "sparse": sparse.issparse(space.values)}
     if not described["sparse"]:
         arrays["values"] = space.values
@@ -158,23 +158,23 @@ def describe_other(space: OtherDistances, arrays: Arrays) -> Document:
     return described | {"shape": list(matrix.shape)}
 
 
-def read_other(described: Document, arrays: Arrays) -> OtherDistances:
+def read_other(described: Document, arrays: Arrays) -> PairwiseMetric:
     metric = check_choice("metric", described["metric"], OTHER_METRICS)
     if not described["sparse"]:
-        return OtherDistances(array_of(arrays, "values", None, (None, None)), metric)
+        return PairwiseMetric(array_of(arrays, "values", None, (None, None)), metric)
     parts = (array_of(arrays, name, None, (None,)) for name in ("numbers", "columns", "offsets"))
     rows, columns = described["shape"]
     numbers, indices, offsets = parts
     if {indices.dtype.kind, offsets.dtype.kind} != {"i"}:
         raise DamagedFileError("the column indices and offsets of its sparse matrix are not integers")
-    return OtherDistances(to_csr(sparse.csr_array((numbers, indices, offsets), shape=(rows, columns))), metric)
+    return PairwiseMetric(to_csr(sparse.csr_array((numbers, indices, offsets), shape=(rows, columns))), metric)
 
 
 Describe = Callable[[Any, Arrays], Document]
 Read = Callable[[Document, Arrays], Space]
 SPACES: dict[str, tuple[type[Space], Describe, Read]] = {
     "coordinates": (Coordinates, describe_coordinates, read_coordinates),
-    "other distances": (OtherDistances, describe_other, read_other),
+    "other distances": (PairwiseMetric, describe_other, read_other),
     "given distances": (
         PrecomputedDistances,
         lambda space, _: {"n": space.n},
@@ -248,7 +248,7 @@ def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) ->
         model = make(**read_parameters(document["parameters"], arrays))
         settings_of(model)
         embedding = read_embedding(document, arrays)
-        read_columns(document, model, embedding.space.width())
+        read_columns(document, model, embedding.space.n_features())
     except READING_ERRORS as error:
         raise DamagedFileError(f"{path} is damaged: {damage(error)}") from None
     return model, embedding
