@@ -21,7 +21,7 @@ MATRIX = "X"
 OBSM_KEY = "X_pixelsne"  # of the map
 
 BLOCK_BYTES = 16_000_000
-SECONDS_TO_OPEN = 60  # CPU time
+SECONDS_TO_OPEN = 30  # CPU time
 SLOWEST = 1e6  # bytes per second of CPU time; strings are slow to read
 PARENT_DEATH = 1  # prctl: PR_SET_PDEATHSIG
 
