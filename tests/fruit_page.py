@@ -86,10 +86,11 @@ def position_updates(page):
 
 
 def settle(page):
-    """Wait until no frame has been drawn for a quarter of a second."""
+    """Wait until no frame has been drawn for a quarter of a second, nor when the browser asked for two more."""
     before = -1
+    frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     for _ in range(200):
-        now = int(page.evaluate("document.documentElement.dataset.frames"))
+        now = int(page.evaluate(f"{frames}.then(() => document.documentElement.dataset.frames)"))
         if now == before:
             return
         before = now

@@ -28,6 +28,7 @@ def check_joint(affinities):
     assert len(np.unique(rows * len(affinities) + affinities.columns)) == len(rows), "no edge may be stored twice"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("perplexity", [1.5, 5.0, 10.0, 29.0])
 def test_calibration_against_bisection(clusters, perplexity):
     distances = find_neighbors(clusters, 30, "exact", 0, 2).distances

@@ -16,6 +16,7 @@ def nested_clusters(n, seed):
     return (means[labels] + rng.normal(0, 0.5, (n, 50))).astype(np.float32), labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_nested_clusters_keep_their_arrangement(seed):
     """openTSNE 1.0.4 has .63 to .66 and .82 to .85; a four times higher early rate has .22 to .35 and .36 to .58."""
@@ -28,6 +29,7 @@ def test_nested_clusters_keep_their_arrangement(seed):
     assert np.mean(distances.argmin(axis=1) // 25 == np.arange(100) // 25) > 0.75
 
 
+@pytest.mark.slow
 def test_a_smooth_curve_has_few_tears():
     angle = np.linspace(0, 2 * np.pi, 6_000, endpoint=False)[:, None] * np.arange(1, 11)
     weights = np.random.default_rng(0).normal(0, 1, (2, 10, 50)) / np.sqrt(np.arange(1, 11))[:, None]

@@ -53,6 +53,7 @@ def test_y_points_upward_and_the_metadata_say_so(name, maps):
     assert placed[highest, 1] == placed[:, 1].min(), "what scanpy draws on top is on top of our picture"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["map.h5ad", "own.h5ad"])
 def test_maps_read_from_h5ad_and_parquet_are_equal(name, maps):
     one, other = read_map(maps / name), read_map(maps / "map.parquet")
@@ -61,6 +62,7 @@ def test_maps_read_from_h5ad_and_parquet_are_equal(name, maps):
     assert "y_axis" not in one.metadata
 
 
+@pytest.mark.slow
 def test_pictures_and_scores_of_h5ad_and_parquet_are_equal(maps, tmp_path):
     pictures, scores = [], []
     for name in ("map.h5ad", "map.parquet"):
@@ -71,6 +73,7 @@ def test_pictures_and_scores_of_h5ad_and_parquet_are_equal(maps, tmp_path):
     assert scores[0] == scores[1]
 
 
+@pytest.mark.slow
 def test_files_without_y_axis_are_read_as_pointing_downward(cells, tmp_path):
     older, placed = cells.copy(), np.array([[5, 7.5]] * 99 + [[600, 300]], dtype=np.float32)
     older.obsm["X_pixelsne"] = placed
@@ -79,6 +82,7 @@ def test_files_without_y_axis_are_read_as_pointing_downward(cells, tmp_path):
     np.testing.assert_array_equal(read_map(tmp_path / "older.h5ad").placed, placed)
 
 
+@pytest.mark.slow
 def test_y_axis_without_a_resolution_is_refused(cells, tmp_path):
     damaged = cells.copy()
     damaged.obsm["X_pixelsne"] = np.ones((100, 2))
@@ -89,6 +93,7 @@ def test_y_axis_without_a_resolution_is_refused(cells, tmp_path):
             read_map(tmp_path / "damaged.h5ad")
 
 
+@pytest.mark.slow
 def test_store_in_anndata_stores_what_the_command_writes(cells, maps, tmp_path):
     adata = cells.copy()
     model = PixelSNE(perplexity=10, max_iter=60, resolution=SCREEN, random_state=0).fit(adata.obsm["X_pca"])

@@ -312,6 +312,7 @@ def wait_for(path):
     pytest.fail(f"{path} did not appear")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
 )
@@ -334,6 +335,7 @@ def test_a_stopped_run_resumes_to_the_same_map(number, code, large, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "map.npy", "whole.npy"]
 
 
+@pytest.mark.slow
 def test_a_run_stopped_without_a_checkpoint_says_so(large, tmp_path):
     process = start(large, tmp_path / "map.npy", "--progress")
     for line in process.stderr:
@@ -363,6 +365,7 @@ def test_a_stop_while_results_are_written_names_the_complete_ones(clusters, tmp_
         assert finished.stderr == f"pixelsne: {message}\n"
 
 
+@pytest.mark.slow
 def test_a_resumed_run_may_write_another_checkpoint(large, tmp_path):
     """`--resume A --checkpoint B` continues from A and writes to B."""
     first, second = tmp_path / "first.ckpt", tmp_path / "second.ckpt"

@@ -14,6 +14,7 @@ from pixelsne import PixelSNE, quality
 from pixelsne.files.read_map import read_map
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "npy", "npz", "h5ad"])
 def test_from_a_file_to_a_map(kind, cells, tmp_path):
     output = tmp_path / "deep" / "deeper" / f"map.{kind}"
@@ -29,6 +30,7 @@ def test_from_a_file_to_a_map(kind, cells, tmp_path):
     assert [path.name for path in output.parent.iterdir()] == [output.name], "no other file may be left"
 
 
+@pytest.mark.slow
 def test_every_format_holds_the_same_positions(cells, tmp_path):
     for kind in ("parquet", "csv", "npy", "npz"):
         run("embed", cells, "-o", tmp_path / f"map.{kind}", *QUICK)
@@ -73,6 +75,7 @@ def test_pandas_polars_and_duckdb_read_the_map(finished):
         assert frame["kind"][0] == "digit 0"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_file(cells, tmp_path):
     for name in ("one", "two"):
         run("embed", cells, "-o", tmp_path / f"{name}.parquet", *QUICK)
@@ -81,6 +84,7 @@ def test_the_same_seed_gives_the_same_file(cells, tmp_path):
     assert (tmp_path / "one.parquet").read_bytes() != (tmp_path / "other.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_json_report(cells, tmp_path):
     paths = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
     result = run("embed", cells, *paths, "--label", "kind", "--json", *QUICK)
@@ -99,6 +103,7 @@ def test_the_json_report(cells, tmp_path):
     assert not result.stderr
 
 
+@pytest.mark.slow
 def test_progress_is_printed_only_on_request(cells, tmp_path):
     arguments = ["embed", cells, "-o", tmp_path / "map.npy", "--perplexity", "10", "--max-iter", "60"]
     assert run(*arguments).output == ""
@@ -117,6 +122,7 @@ def test_a_warning_is_one_line(cells, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_transform_places_new_rows_on_the_map(cells, tmp_path):
     columns_option = ["--columns", ",".join(f"p{index}" for index in range(5, 60))]
     run("embed", cells, "-o", tmp_path / "map.parquet", "--model", tmp_path / "m" / "model", *columns_option, *QUICK)
@@ -132,6 +138,7 @@ def test_transform_places_new_rows_on_the_map(cells, tmp_path):
     assert "p5" in wrong.stderr or "has 2 numbers per row, but the model was fitted to 55" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_map_may_start_from_a_model(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.npy", "--model", tmp_path / "model", *QUICK)
     start = ["--init", tmp_path / "model", "--perplexity", "10", "--quiet", "--max-iter"]
@@ -140,6 +147,7 @@ def test_a_map_may_start_from_a_model(cells, tmp_path):
     assert np.median(moved) < 20
 
 
+@pytest.mark.slow
 def test_embed_writes_a_picture(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--plot", tmp_path / "p" / "map.png", "--label", "kind", *QUICK)
     assert (tmp_path / "p" / "map.png").read_bytes().startswith(b"\x89PNG")
@@ -153,6 +161,7 @@ def test_a_preset_sets_the_parameters(cells, tmp_path):
     assert used["max_iter"] == 20
 
 
+@pytest.mark.slow
 def test_demo_writes_a_picture_and_a_page(tmp_path):
     result = run("demo", "-o", tmp_path / "map.png")
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")

@@ -34,6 +34,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
 def test_extra_columns_of_any_type_are_written(kind, tmp_path):
     vectors = pa.FixedSizeListArray.from_arrays(np.random.default_rng(0).normal(size=500), 5)
@@ -48,6 +49,7 @@ def test_extra_columns_of_any_type_are_written(kind, tmp_path):
     assert "file" in names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz", "h5ad"])
 def test_a_label_keeps_its_name_in_every_format(kind, tmp_path, monkeypatch):
     """Also where the map's file uses that name itself."""
@@ -72,6 +74,7 @@ def test_a_label_keeps_its_name_in_every_format(kind, tmp_path, monkeypatch):
         drawn.clear()
 
 
+@pytest.mark.slow
 def test_a_column_may_be_named_as_in_the_map_file(tmp_path):
     np.savez(tmp_path / "points.npz", X=np.random.default_rng(0).normal(size=(100, 5)), y=np.arange(100) % 3)
     run("embed", tmp_path / "points.npz", "-o", tmp_path / "map.parquet", *QUICK)
@@ -88,6 +91,7 @@ def test_a_label_named_as_in_the_map_file_is_recognized(tmp_path):
     assert one.extra_columns.column_names == ["y"]
 
 
+@pytest.mark.slow
 def test_h5ad_output_keeps_the_content_of_the_input(tmp_path):
     rng = np.random.default_rng(0)
     with warnings.catch_warnings(action="ignore"):
@@ -132,6 +136,7 @@ def test_other_metrics_from_file_to_score(metric, tmp_path):
     assert report["kl_divergence"] == pytest.approx(read_map(tmp_path / "map.npz").metadata["kl_divergence"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_sparse_matrices_from_file_to_score(tmp_path):
     matrix = sparse.random(200, 3000, 0.02, format="csr", random_state=0)
     sparse.save_npz(tmp_path / "counts.npz", matrix)

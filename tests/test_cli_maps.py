@@ -34,6 +34,7 @@ def test_scores_agree_with_the_quality_functions(label, cells, finished):
         assert report["knn_accuracy"] is None
 
 
+@pytest.mark.slow
 def test_the_kl_divergence_uses_the_settings_of_the_map(cells, finished):
     report = json.loads(run("score", cells, finished, "--json").stdout)
     written = read_map(finished).metadata["kl_divergence"]
@@ -65,6 +66,7 @@ def test_scores_as_a_table(cells, finished, tmp_path):
     assert "KL divergence           unknown" in text
 
 
+@pytest.mark.slow
 def test_large_maps_are_scored_by_a_sample(cells, finished, monkeypatch):
     monkeypatch.setattr("pixelsne.commands.score.EXACT_UP_TO", 250)
     monkeypatch.setattr("pixelsne.commands.score.ROWS_SAMPLED", 100)
@@ -86,6 +88,7 @@ def test_a_map_of_other_rows_is_not_scored(cells, finished, tmp_path):
     assert "200 rows" in result.stderr
 
 
+@pytest.mark.slow
 def test_pictures_by_label_density_and_numbers(finished, tmp_path):
     run("plot", finished, "-o", tmp_path / "kinds.png")
     run("plot", finished, "-o", tmp_path / "density.png", "--density")
@@ -113,6 +116,7 @@ def test_tables_that_are_no_map_are_refused(content, message, tmp_path):
     assert message in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vectors.parquet", "vectors.csv", "vectors.npy", "vectors.npz", "vectors.h5ad"])
 def test_vectors_are_refused_with_the_command_that_maps_them(name, tmp_path):
     values, path = np.random.default_rng(0).normal(size=(20, 3)), tmp_path / name

@@ -50,6 +50,7 @@ def test_a_folder_is_read_as_one_map(parts):
     assert not {"part", "parts"} & one.metadata.keys()
 
 
+@pytest.mark.slow
 def test_a_folder_is_drawn_viewed_and_scored(parts, tmp_path):
     folder, _, model = parts
     run("plot", folder / "map", "-o", tmp_path / "folder.png")

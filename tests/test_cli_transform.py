@@ -28,6 +28,7 @@ def placed(cells, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("label", "dark"), [(None, False), ("kind", False), ("kind", True)])
 def test_transform_draws_old_and_new_points(label, dark, placed, tmp_path):
     outputs = ["-o", tmp_path / "new.parquet", "--plot", tmp_path / "both.png"]

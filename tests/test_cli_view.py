@@ -28,6 +28,7 @@ def interrupted(monkeypatch):
     monkeypatch.setattr(watch_run, "snapshots_of", snapshots)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interrupted")
 def test_ctrl_c_keeps_the_map_so_far(cells, tmp_path):
     result = run("view", "--live", cells, "-o", tmp_path / "map.parquet", "--label", "kind", *LONG, expect=130)
@@ -39,6 +40,7 @@ def test_ctrl_c_keeps_the_map_so_far(cells, tmp_path):
     assert f"stopped at iteration {one.metadata['iterations']}" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interrupted")
 def test_ctrl_c_without_an_output_says_how_to_keep_the_map(cells, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

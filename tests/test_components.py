@@ -26,6 +26,7 @@ def falling(random, n=600, columns=120, power=1.0):
     return (random.normal(size=(n, columns)) * np.arange(1, columns + 1.0) ** -power) @ directions
 
 
+@pytest.mark.slow
 def test_noise_in_all_directions_keeps_all_columns(random):
     values = random.random((1000, 100))
     assert fit(values).directions is None
@@ -44,6 +45,7 @@ def test_auto_has_the_bits_of_50_components_if_50_suffice(random):
     assert (auto.directions == fifty.directions).all()
 
 
+@pytest.mark.slow
 def test_auto_takes_the_fewest_components_that_keep_the_neighbors(random):
     values = falling(random, n=2000, columns=400, power=0.5)
     reduction = fit(values)
@@ -55,11 +57,13 @@ def test_auto_takes_the_fewest_components_that_keep_the_neighbors(random):
     assert neighbors.share_kept(principal_components(values, before, 0)) < SHARE_KEPT
 
 
+@pytest.mark.slow
 def test_dense_and_sparse_input_keep_equally_many_components(random):
     values = random.poisson(random.gamma(0.3, 1, (20, 300))[random.integers(20, size=500)])
     assert fit(values).dimensions == fit(sparse.csr_array(values)).dimensions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
 def test_components_of_very_wide_input_are_limited(random, make, monkeypatch):
     monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 200)
@@ -114,6 +118,7 @@ def test_memory_is_estimated_for_the_most_and_the_fewest_components(digits):
     assert digits[0].shape[1] == 64
 
 
+@pytest.mark.slow
 def test_memory_is_checked_again_after_the_components_are_chosen(random, monkeypatch):
     values = random.random((3000, 800)).astype(np.float32)
     model = PixelSNE(max_iter=1, perplexity=30)

@@ -188,6 +188,7 @@ print(_core.instruction_set, *np.abs(model.positions_).sum(axis=0))
 """
 
 
+@pytest.mark.slow
 def test_every_instruction_set_computes_the_same_map():
     """Five iterations, before rounding differences grow."""
     best = run_python(MAP_SUM).stdout.split()

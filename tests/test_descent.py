@@ -102,6 +102,7 @@ def relative_error(ours, truth):
     return np.sqrt(np.square(ours - truth).mean() / np.square(truth).mean())
 
 
+@pytest.mark.slow
 def test_float32_loop_against_the_float64_reference(cluster_affinities):
     """Compares only the first iterations, because later a gain may flip on a rounding error."""
     settings = make_settings(repulsion="exact", max_iter=10, tol=0)
@@ -113,6 +114,7 @@ def test_float32_loop_against_the_float64_reference(cluster_affinities):
         assert relative_error(descent.positions, expected.positions) < 1e-5, snapshot.iteration
 
 
+@pytest.mark.slow
 def test_each_float32_step_against_the_float64_reference(cluster_affinities):
     """Compares one step from the same state in every iteration of a run, through all phases."""
     settings = make_settings(repulsion="exact", max_iter=80, tol=0)
@@ -127,6 +129,7 @@ def test_each_float32_step_against_the_float64_reference(cluster_affinities):
         assert relative_error(descent.positions, reference_step(joint, state, step, settings).positions) < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exaggeration", "rate", "deviation", "pixels"), [(1.0, 50.0, 1.0, 1e-7), (12.0, 10.0, 1e-4, 1e-5)]
 )
@@ -211,6 +214,7 @@ def test_a_converged_run_cools_down_before_it_ends(cluster_affinities):
     assert sum(1 for _ in at_once) == 100
 
 
+@pytest.mark.slow
 def test_tol_ends_a_converged_run(cluster_affinities):
     settings = make_settings(repulsion="exact", max_iter=5000, early_exaggeration_iter=100, tol=3.0)
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)

@@ -108,6 +108,7 @@ def test_partitions_keep_their_rows(whole_client, points, undisturbed):
     assert accuracy[0] == pytest.approx(accuracy[1], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_client")
 def test_the_estimator_takes_dask_arrays(points, undisturbed):
     model = PixelSNE(**SETTINGS).fit(chunked(points))

@@ -25,6 +25,7 @@ class TestDescent:
         mass = sum(one.mass for one in measurements)
         return sum(one.logarithms for one in measurements) + mass * np.log(shards.field().normalizer)
 
+    @pytest.mark.slow
     def test_initial_positions_equal_the_local_ones(self, groups):
         found = self.positions_of(begin_descent(groups, 3))
         expected = local_positions(groups, "pca", 0)
@@ -47,6 +48,7 @@ class TestDescent:
         assert np.ptp(start[:, 1]) > 0
         assert np.allclose(start, local_positions(values, "pca", 0), atol=1e-7)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("count", [1, 2, 3, 20])
     def test_iterations_equal_the_local_ones(self, groups, count):
         shards = begin_descent(groups, count)
@@ -72,6 +74,7 @@ class TestDescent:
         moved = np.abs(positions - before).max()
         assert np.abs(self.positions_of(shards) - positions).max() < 0.01 * moved
 
+    @pytest.mark.slow
     def test_one_shard_and_three_shards_have_the_same_cost(self, groups):
         """Up to neighbors that the shards miss."""
         costs = []
@@ -91,6 +94,7 @@ class TestDescent:
             )
         assert costs[1] == pytest.approx(costs[0], rel=0.03)
 
+    @pytest.mark.slow
     def test_sixteen_bits_of_the_halo_are_enough(self, groups, monkeypatch):
         """Compares with a run whose coordinates are sent unchanged."""
 

@@ -16,6 +16,7 @@ from pixelsne.screen import Screen
 class TestFiles:
     """Functions of workers, called in this process."""
 
+    @pytest.mark.slow
     def test_graphs_and_states_are_read_back(self, groups, tmp_path):
         shards = begin_descent(groups, 2)
         for shard, (graph, state) in enumerate(zip(shards.graphs, shards.states, strict=True)):

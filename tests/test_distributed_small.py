@@ -16,6 +16,7 @@ def local_kl(values, **changes):
     return PixelSNE(**{"random_state": 0, "duplicates": "keep"} | changes).fit(values).kl_divergence_
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
 @pytest.mark.parametrize("n", [2, 3, 10, 60])
 def test_few_points_have_the_local_kl(random, n):
@@ -29,6 +30,7 @@ def test_few_points_have_the_local_kl(random, n):
     assert np.mean([run.descent.kl for run, _ in runs]) <= 1.1 * np.mean([local_kl(values) for values in draws]) + 0.01
 
 
+@pytest.mark.slow
 def test_many_equal_rows_have_the_local_kl():
     """On a lattice their KL was 74 % higher, because equal rows make sparse maps."""
     rng = np.random.default_rng(0)
@@ -48,6 +50,7 @@ def nearly_equal_rows(kind, rng):
     return (1 + 2e-8 * rng.normal(size=(3000, 5))).astype(np.float32)  # 30 distinct rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "one far away", "rounding"])
 def test_every_shard_has_enough_points_and_ghosts(random, kind):
     values = center_and_rescale(nearly_equal_rows(kind, random))
@@ -60,6 +63,7 @@ def test_every_shard_has_enough_points_and_ghosts(random, kind):
     assert np.array_equal(np.sort(rows), np.arange(3000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["all equal", "few differ", "rounding"])
 def test_nearly_equal_rows_have_a_map(random, kind):
     """Compares mean KLs, because runs of equal rows end in random minima."""
@@ -94,6 +98,7 @@ def test_cells_of_merged_shards_are_renumbered():
     assert renumber(cells, [0, 0, 1]).owners.tolist() == [0, 0, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 12])
 def test_gathered_positions_have_the_push_of_one_machine(groups, count):
     shards = begin_descent(groups, count)
@@ -111,6 +116,7 @@ def test_gathered_positions_have_the_push_of_one_machine(groups, count):
     assert whole.normalizer == pytest.approx(_core.exact_repulsion(positions, expected, 1), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_tasks_do_not_change_their_arguments(groups):
     """A task that is computed again must find its arguments unchanged."""
     shards = begin_descent(groups, 2)

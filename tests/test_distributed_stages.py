@@ -49,6 +49,7 @@ class TestReduce:
         assert (found.preprocessing.ordinary.high == expected.preprocessing.ordinary.high).all()
         assert np.allclose(found.directions, expected.directions, atol=1e-8)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("power", [0.0, 0.6, 2.0])
     def test_blocks_keep_as_many_components_as_all_rows(self, random, power):
         values = random.normal(size=(1000, 150)) * np.arange(1, 151.0) ** -power
@@ -72,6 +73,7 @@ class TestReduce:
 
 
 class TestPartition:
+    @pytest.mark.slow
     @pytest.mark.parametrize("count", [1, 2, 3, 5])
     def test_every_point_belongs_to_one_shard(self, groups, count):
         shard_points = collect(groups, count)
@@ -93,6 +95,7 @@ class TestPartition:
 
 
 class TestAffinities:
+    @pytest.mark.slow
     @pytest.mark.parametrize("count", [1, 3])
     def test_rows_of_shards_form_the_symmetric_matrix(self, groups, count):
         _, kernels, graphs = prepare(groups, count)
@@ -109,6 +112,7 @@ class TestAffinities:
         assert np.allclose(whole[rows, columns], expected, rtol=1e-5)
         assert np.count_nonzero(whole) <= len(columns)
 
+    @pytest.mark.slow
     def test_neighbors_nearly_equal_those_of_one_machine(self, groups):
         _, kernels, _ = prepare(groups, 3)
         truth = find_neighbors(groups, 30, "exact", 0, 2).indices
@@ -121,6 +125,7 @@ class TestAffinities:
 
 
 class TestHalo:
+    @pytest.mark.slow
     def test_exported_points_of_other_shards_contain_the_halo(self, groups):
         _, _, graphs = prepare(groups, 3)
         for graph in graphs:
@@ -171,12 +176,14 @@ def test_results_report_their_size():
     assert sized.size_of([np.zeros(10), np.zeros(5)]) == 120
 
 
+@pytest.mark.slow
 def test_neighbors_of_a_shard_are_never_the_point_itself(groups):
     _, kernels, _ = prepare(groups, 2)
     for one in kernels:
         assert not (one.indices == np.arange(one.own)[:, None]).any()
 
 
+@pytest.mark.slow
 def test_joint_affinities_of_one_shard_equal_the_local_ones(clusters):
     """A single shard is a local run."""
     runner = LocalRunner(1)

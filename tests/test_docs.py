@@ -68,6 +68,7 @@ def test_the_python_of_a_page_runs(page):
         exec(compile(text, page.name, "exec"), namespace)  # noqa: S102 - our own pages
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("readers_folder")
 def test_the_accuracy_promised_by_the_readme_holds():
     namespace = {}
@@ -131,6 +132,7 @@ def view(words, folder, environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="make and signals")
 def test_every_command_of_the_readme_runs(readers_folder):
     """`make` and `pip install` are dry runs here; CI runs them."""
@@ -164,6 +166,7 @@ def test_functions_named_on_the_algorithm_page_exist():
             assert f"def {function}(" in (ROOT / "tests/reference.py").read_text(encoding="utf-8"), function
 
 
+@pytest.mark.slow
 def test_the_first_example_of_the_gallery_runs(tmp_path):
     picture = tmp_path / "digits.png"
     program = ROOT / "docs/examples/digits.py"
@@ -196,6 +199,7 @@ def test_every_example_is_in_the_gallery():
         assert (ROOT / "docs/gallery" / f"{program.stem}.png").exists()
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_warnings(tmp_path):
     pytest.importorskip("sphinx")
     command = [

@@ -113,6 +113,7 @@ def test_few_distinct_rows_are_separated(random, init):
     assert model.kl_divergence_ < 0.4
 
 
+@pytest.mark.slow
 def test_heavy_duplicates_do_not_harm_the_other_rows(digits):
     values, labels = digits
     model = fit(np.concatenate([values, np.repeat(values[:5], 400, axis=0)]))

@@ -69,6 +69,7 @@ def few(values):
     return values[np.random.default_rng(0).permutation(len(values))[:300]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [lambda values: values, few, with_copies_and_outliers])
 def test_the_default_schedule_is_as_good_as_a_thousand_usual_iterations(digits, change):
     values = change(digits[0])
@@ -79,6 +80,7 @@ def test_the_default_schedule_is_as_good_as_a_thousand_usual_iterations(digits, 
     assert precision[0] > 0.98 * precision[1]
 
 
+@pytest.mark.slow
 def test_a_search_that_renumbers_points_keeps_the_input_order(random):
     labels = random.integers(0, 10, 6000)
     points = random.normal(0, 5, (10, 20))[labels] + random.normal(size=(6000, 20))
@@ -96,6 +98,7 @@ def test_the_kl_divergence_is_that_of_the_final_map(fitted, digits):
     assert fitted.kl_divergence_ == pytest.approx(quality.kl_divergence(affinities, fitted.positions_), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESET_NAMES)
 def test_same_seed_same_bits_at_any_thread_count(preset, digits):
     maps = [
@@ -108,6 +111,7 @@ def test_same_seed_same_bits_at_any_thread_count(preset, digits):
     assert np.array_equal(maps[0], maps[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copies", [1, 4])  # all pairs; clusters and the field
 def test_the_default_has_the_same_bits_at_any_thread_count(digits, copies):
     values = np.concatenate([digits[0] + 0.01 * copy for copy in range(copies)])
@@ -116,6 +120,7 @@ def test_the_default_has_the_same_bits_at_any_thread_count(digits, copies):
     assert np.array_equal(maps[0], maps[2])
 
 
+@pytest.mark.slow
 def test_concurrent_runs_are_independent(digits):
     alone = PixelSNE(**QUICK).fit_transform(digits[0])
     together = {}
@@ -334,12 +339,14 @@ def test_any_resolution_gives_a_finite_map(resolution, digits):
     assert (model.pixels_ < resolution).all()
 
 
+@pytest.mark.slow
 def test_the_scale_of_an_initial_array_has_no_effect(digits):
     start = np.random.default_rng(0).normal(5, 100, (len(digits[0]), 2))
     maps = [PixelSNE(init=scale * start, **QUICK).fit_transform(digits[0]) for scale in (1.0, 2.0)]
     assert np.array_equal(*maps), "the scale must have no effect"
 
 
+@pytest.mark.slow
 def test_an_initial_array_with_a_narrow_or_constant_column(digits):
     start = np.random.default_rng(0).normal(size=(len(digits[0]), 2))
     for first in (0.1, 0.1 + 1e-9 * start[:, 1]):
@@ -349,6 +356,7 @@ def test_an_initial_array_with_a_narrow_or_constant_column(digits):
         assert np.abs(model.positions_).max() < 1000
 
 
+@pytest.mark.slow
 def test_a_wide_screen_does_not_distort_neighborhoods(digits):
     model = PixelSNE(resolution=(1600, 400), random_state=0).fit(digits[0])
     on_screen, in_units = (

@@ -46,6 +46,7 @@ needs_compiler = pytest.mark.skipif(
 
 
 class TestLiteralTrees:
+    @pytest.mark.slow
     @needs_compiler
     @pytest.mark.parametrize("variant", VARIANTS, ids=str)
     @pytest.mark.parametrize("theta", [0.0, 0.5])
@@ -265,6 +266,7 @@ def run_quick(folder, *names):
     return CliRunner().invoke(commands.main, command, catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_from_a_file_to_the_report_without_measuring_twice(small):
     folder, cache = small
     first = run_quick(folder, "quality-by-resolution", "cost")
@@ -281,6 +283,7 @@ def test_from_a_file_to_the_report_without_measuring_twice(small):
     assert (cache / "quick" / "cells.jsonl").read_text(encoding="utf-8").splitlines() == cells
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_report_has_all_pictures(small):
     """Headlines beside the digits, so that all pictures have their data."""
@@ -312,6 +315,7 @@ def test_measuring_without_data_is_refused(tmp_path):
     assert "--data FOLDER is needed" in result.output
 
 
+@pytest.mark.slow
 def test_a_cell_gives_the_same_map_every_time(small, monkeypatch):
     """Measured in separate processes, as in real runs."""
     monkeypatch.setattr(stored_results, "measure", measure)
@@ -328,6 +332,7 @@ def test_a_cell_gives_the_same_map_every_time(small, monkeypatch):
     assert results[0]["precision"] == results[1]["precision"]
 
 
+@pytest.mark.slow
 def test_the_committed_report_is_made_from_the_committed_results(tmp_path, monkeypatch):
     """docs/paper.md is made from the committed results alone."""
     monkeypatch.setattr("experiments.cells.CACHE", tmp_path / "empty")

@@ -57,6 +57,7 @@ def shared_share(points, reference):
     return shared_neighbors(found, true).mean() / 10
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*would dominate")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("columns", SHAPES.values(), ids=SHAPES)
@@ -73,6 +74,7 @@ def test_ordinary_rows_keep_their_neighbors(digits, kind, columns, make, metric)
     assert shared_share(reduced[ordinary_rows], expected[ordinary_rows]) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*would dominate")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("neighbors", ["exact", "clusters"])
@@ -114,6 +116,7 @@ def test_fill_values_in_many_rows_give_a_warning(digits):
         quick().set_params(max_iter=1).fit(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

@@ -81,6 +81,7 @@ def test_exact_repulsion_against_the_reference(n, scale, random):
     np.testing.assert_allclose(push, true_push, rtol=1e-4, atol=1e-5 * np.abs(true_push).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("center", ["mass", "cell"])
 @pytest.mark.parametrize("theta", [0.0, 0.3, 0.5, 1.5])
 @pytest.mark.parametrize("resolution", [(1, 1), (3, 3), (37, 64), (300, 200), (4096, 4096)])
@@ -95,6 +96,7 @@ def test_pixel_tree_against_the_reference(spread_map, resolution, theta, center)
     np.testing.assert_allclose(push, truth[0], rtol=1e-3, atol=2e-5 * np.abs(truth[0]).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.0, 0.5, 1.5])
 def test_barnes_hut_against_the_reference(spread_map, theta):
     """The reference halves the extent only 24 times, which separates these points."""

@@ -34,6 +34,7 @@ def test_models_give_the_same_map_and_place_new_rows_as_before(path):
         np.testing.assert_allclose(placed, expected[f"{path.stem}_new"], atol=0.5)  # pixels; instruction sets differ
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MAPS, ids=name_of)
 def test_maps_have_the_same_positions_and_columns_as_before(path):
     map_ = read_map(path)

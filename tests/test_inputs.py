@@ -78,12 +78,14 @@ def random_sparse(random, rows, columns, count):
     return sparse.csr_array((random.uniform(size=count), coordinates), shape=(rows, columns))
 
 
+@pytest.mark.slow
 def test_very_wide_sparse_input_is_never_made_dense(random, monkeypatch):
     values = random_sparse(random, 300, 30_000, 9000)
     monkeypatch.setattr(sparse.csr_array, "toarray", lambda _: pytest.fail("was made dense"))
     assert np.isfinite(quick().fit_transform(values)).all()
 
 
+@pytest.mark.slow
 def test_components_of_wide_input_against_an_svd(random):
     values = random.normal(size=(200, 3000)) * 0.1 + random.normal(size=(200, 5)) @ random.normal(size=(5, 3000))
     centered = values - values.mean(axis=0)
@@ -152,6 +154,7 @@ def sparse_input(metric, counts):
     return np.where(distances <= farthest, distances if metric == "precomputed" else np.exp(-distances / 10), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too large for a graph")
 @pytest.mark.parametrize("metric", [*METRICS_FOR_SPARSE, *PRECOMPUTED_METRICS])
 def test_64_bit_indices_give_the_same_map(metric, counts):
@@ -192,6 +195,7 @@ def make_values(kind, n, d, dtype, seed):
         return values.astype(dtype)
 
 
+@pytest.mark.slow
 @settings(max_examples=int(os.environ.get("EXAMPLES", "500")), suppress_health_check=[HealthCheck.too_slow])
 @given(
     kind=KINDS,

@@ -17,6 +17,7 @@ def zeros_without_memory(count, dtype):
     return np.frombuffer(mmap.mmap(-1, count * np.dtype(dtype).itemsize, flags=flags), dtype=dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs memory that is promised but not taken")
 def test_offsets_above_two_to_the_thirty_first():
     columns, values = zeros_without_memory(EDGES, np.int32), zeros_without_memory(EDGES, np.float32)

@@ -42,6 +42,7 @@ def cells(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "h5ad"])
 def test_transformed_cells_have_the_scores_of_the_fitted_map(kind, cells):
     again = cells / f"again.{kind}"
@@ -57,6 +58,7 @@ def test_transformed_cells_have_the_scores_of_the_fitted_map(kind, cells):
     assert metadata["settings"]["metric"] == "cosine"
 
 
+@pytest.mark.slow
 def test_cells_embedded_on_a_cluster_are_scored(cells):
     placed = read_map(cells / "map.parquet").placed / 16  # on a screen of 64 pixels
     figures = {"settings": serializable_parameters(PixelSNE(perplexity=10), {}), "seed": 0}

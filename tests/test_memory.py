@@ -54,6 +54,7 @@ def test_a_refusal_names_the_number_of_neighbors_that_fits(monkeypatch):
         memory.check_memory(replace(work, neighbors=fitting + 1), extra_bytes=640_000_000)
 
 
+@pytest.mark.slow
 def test_the_estimate_does_not_change_the_model(digits):
     model = PixelSNE(perplexity=10)
     assert model.estimate_memory(digits[0]) > memory.FIXED + 1e6
@@ -113,6 +114,7 @@ def test_available_memory_without_proc(monkeypatch):
     assert memory.free_memory() == float("inf")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(("shape", "components"), [((50_000, 20), 20), ((12_000, 400), 400)])
 def test_a_run_takes_no_more_than_its_estimate(shape, components):
@@ -135,6 +137,7 @@ print(estimated, figure("VmHWM") - before)
     assert taken < 1.15 * estimated
 
 
+@pytest.mark.slow
 def test_a_memory_map_is_read_block_by_block(tmp_path):
     """Reading a file larger than the blocks takes less memory than the file."""
     values = np.lib.format.open_memmap(tmp_path / "values.npy", mode="w+", dtype=np.uint8, shape=(20_000, 784))

@@ -195,6 +195,7 @@ def test_invalid_precomputed_input_is_refused(metric, matrix, message):
         quick(metric=metric, perplexity=2).fit(matrix)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 3, 4, 6, 12])
 @pytest.mark.parametrize("init", ["pca", "middles"])
 def test_a_graph_of_disconnected_parts(parts, init, random):

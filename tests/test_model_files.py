@@ -127,6 +127,7 @@ def test_other_files_are_refused(content, tmp_path):
         PixelSNE.load(tmp_path / "file")
 
 
+@pytest.mark.slow
 def test_a_changed_or_missing_byte_is_detected_or_harmless(saved, tmp_path, values):
     """A model loads unchanged or not at all. Checksums protect the arrays, so every byte around them is tested."""
     content = saved.read_bytes()

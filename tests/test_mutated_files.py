@@ -34,6 +34,7 @@ def no_hang():
     faulthandler.cancel_dump_traceback_later()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TARGETS)
 def test_damage_is_refused_or_harmless(kind, tmp_path):
     for seed in seeds(kind):

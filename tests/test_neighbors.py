@@ -56,6 +56,7 @@ def test_contract(method, n, d, k, kind):
     check_contract(points, k, find_neighbors(points, k, method, 0, 2))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     method=st.sampled_from(sorted(SEARCHES)),
@@ -95,6 +96,7 @@ def test_recall_on_the_digits(method, digits):
     assert recall(find_neighbors(points, 90, method, 0, 2).indices, truth) >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", APPROXIMATE_SEARCHES)
 @pytest.mark.parametrize(("n", "d", "k"), [(20_000, 50, 30), (10_000, 8, 15)])
 def test_recall_on_clusters(method, n, d, k):
@@ -113,6 +115,7 @@ def search_clusters(points, k, **changes):
     )[:2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "line", "outlier"])
 @pytest.mark.parametrize("d", [1, 7, 16, 50])
 def test_clusters_agree_with_the_reference_when_all_are_probed(kind, d):
@@ -139,6 +142,7 @@ def test_clusters_are_precise_far_from_the_origin():
     np.testing.assert_allclose(search_clusters(points, 20)[1], true, rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [0.7, 0.9, 0.98])
 def test_clusters_reach_the_target_recall(target):
     """As precisely as 192 sampled points allow, and not much more, because that would cost time."""
@@ -147,6 +151,7 @@ def test_clusters_reach_the_target_recall(target):
     assert target - 0.04 < found < target + 0.08
 
 
+@pytest.mark.slow
 def test_exploring_raises_the_recall():
     points = make_points("normal", 3000, 12, seed=4)
     truth = nearest(points, 20)[0]

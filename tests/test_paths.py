@@ -143,6 +143,7 @@ def test_the_check_leaves_no_file(folder):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_does_not_end_a_run_with_checkpoints(points, folder, monkeypatch):
     real, calls = module.flush, []
 
@@ -253,6 +254,7 @@ def test_any_error_of_a_reader_names_the_file(monkeypatch):
         read_points("values.npy")
 
 
+@pytest.mark.slow
 def test_dates_out_of_range_are_shown():
     far = pa.array([4_000_000, 1, None] * 20, pa.int32()).view(pa.date32())
     columns = {

@@ -45,6 +45,7 @@ def line(n, span, seed=0):
 MAX_ERROR = {clusters: 0.01, line: 0.05}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("span", [5.0, 12.0, 30.0, 60.0])
 @pytest.mark.parametrize("shape", [clusters, line])
 def test_the_field_against_the_reference(shape, span):
@@ -94,6 +95,7 @@ def point_sets(draw):
     return points + np.float32(draw(st.sampled_from([0.0, 0.0, 100.0])) * span)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(point_sets())
 def test_the_error_of_a_push_is_a_small_share_of_the_kernel_sum(positions):

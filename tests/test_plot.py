@@ -199,6 +199,7 @@ def test_a_picture_is_written(kind, tmp_path):
     assert (tmp_path / f"map.{kind}").read_bytes().startswith(begin)
 
 
+@pytest.mark.slow
 def test_large_screens_are_drawn_smaller():
     pixels = np.array([[0, 0], [65_535, 65_535]], dtype=np.int32)
     canvas = Canvas(pixels, (65_536, 65_536), PlotStyle(point_size=1))

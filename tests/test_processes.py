@@ -25,6 +25,7 @@ def test_fits_in_threads(expected):
         np.testing.assert_array_equal(list(pool.map(fit, range(4))), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_fits_in_processes(method, expected):
@@ -32,6 +33,7 @@ def test_fits_in_processes(method, expected):
         np.testing.assert_array_equal(pool.map_async(fit, range(4)).get(timeout=120), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_fits_under_joblib(backend, expected):

@@ -12,6 +12,7 @@ def reference_precision(high, low, k):
     return np.array([len(np.intersect1d(a, b)) / k for a, b in zip(first, second, strict=True)])
 
 
+@pytest.mark.slow
 def test_precision_against_the_definition(clusters, random):
     placed = clusters[:, :2] + random.normal(0, 1, (600, 2))
     for k in (1, 5, 30):
@@ -32,6 +33,7 @@ def test_several_values_of_k(clusters, random):
     assert quality.point_precision(clusters, placed, [1, 10]).shape == (2, 600)
 
 
+@pytest.mark.slow
 def test_accuracy_against_scikit_learn(digits, random):
     """Odd k and two classes avoid ties. Each row is classified by all others."""
     placed = digits[0][:400, 18:20] + random.normal(0, 0.5, (400, 2))

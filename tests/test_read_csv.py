@@ -65,6 +65,7 @@ def ends_in_quotes(content):
     return state == "quoted"
 
 
+@pytest.mark.slow
 def test_quotes_are_parsed_like_arrow(tmp_path, monkeypatch):
     random, found = np.random.default_rng(0), 0
     for _ in range(2000):
@@ -157,6 +158,7 @@ def test_control_characters_in_names_are_escaped(tmp_path):
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_wide_tables_search_each_column_once(kind, tmp_path, monkeypatch):
     """Searching a name in a list of names took minutes for 20,000 columns."""

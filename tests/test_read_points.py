@@ -125,6 +125,7 @@ def test_csv_files_with_other_separators(tmp_path):
     np.testing.assert_array_equal(read_points(write_text(tmp_path, "a;b\n1;2\n3;4\n")).values, [[1, 2], [3, 4]])
 
 
+@pytest.mark.slow
 def test_integers_may_be_followed_by_fractions(tmp_path):
     """Types are inferred from the first megabytes."""
     lines = ["a,b", *["1,2"] * 1_500_000, "1.5,2.5"]
@@ -221,6 +222,7 @@ def test_random_bytes_are_refused(kind, tmp_path):
         read_points(tmp_path / f"noise.{kind}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "feather", "npy", "npz"])
 def test_damage_anywhere_is_refused_or_harmless(kind, table, tmp_path):
     """With bytes changed, removed or inserted, a file gives points or an error of one line."""
@@ -276,6 +278,7 @@ def test_integers_in_extra_columns_stay_integers(tmp_path):
     assert source.extra_columns.column("digit").to_pylist() == [7, 8]
 
 
+@pytest.mark.slow
 def test_extra_columns_may_mix_numbers_and_text(tmp_path):
     """A column that looks numeric for megabytes may end with a word."""
     lines = ["id,a", *[f"{row},{row / 2}" for row in range(500_000)], "none,1"]
@@ -365,6 +368,7 @@ def test_h5ad_needs_its_library(tmp_path, monkeypatch):
         read_points(tmp_path / "cells.h5ad")
 
 
+@pytest.mark.slow
 def test_an_h5ad_without_x_needs_a_representation(tmp_path):
     anndata.AnnData(obs=pd.DataFrame(index=list("abc")), obsm={"X_pca": np.eye(3)}).write_h5ad(tmp_path / "c.h5ad")
     with pytest.raises(FileError, match=r"has no X; choose one of X_pca with --rep|must hold a matrix"):
@@ -374,6 +378,7 @@ def test_an_h5ad_without_x_needs_a_representation(tmp_path):
         read_points(tmp_path / "c.h5ad", ReadOptions(representation="X_pca", label="type"))
 
 
+@pytest.mark.slow
 def test_an_h5ad_beyond_the_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.files.hdf5_process.available", lambda: 1e5)
     anndata.AnnData(np.zeros((1000, 100), dtype=np.float32)).write_h5ad(tmp_path / "c.h5ad", compression="gzip")

@@ -20,6 +20,7 @@ from pixelsne import PixelSNE
 from pixelsne.choices import METRICS, PRECOMPUTED_METRICS
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:perplexity=30 is too large")
 @parametrize_with_checks([PixelSNE()])
 def test_estimator_checks_of_scikit_learn(estimator, check):

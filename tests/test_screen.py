@@ -16,6 +16,7 @@ def screen_of(positions, resolution, aspect="fill"):
     return Screen.around(_core.bounds(positions, 1), resolution, aspect)
 
 
+@pytest.mark.slow
 @given(maps, sides, sides, st.sampled_from(["fill", "equal"]), st.sampled_from([1e-9, 1e-4, 1.0]))
 def test_every_point_is_on_the_screen(positions, width, height, aspect, scale):
     positions = positions * np.float32(scale)

@@ -83,6 +83,7 @@ def test_an_inconsistent_structure_is_refused(kind, change):
         to_csr(matrix)
 
 
+@pytest.mark.slow
 def test_the_estimator_refuses_an_inconsistent_matrix():
     """Runs in a separate process, because earlier code crashed here."""
     program = """
@@ -181,6 +182,7 @@ def test_npz_files_that_claim_more_rows_than_they_fill(tmp_path):
         read_points(tmp_path / "counts.npz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["indices", "indptr"])
 @pytest.mark.parametrize("kind", ["csr", "csc"])
 def test_inconsistent_h5ad_files_are_refused(kind, part, tmp_path):

@@ -39,6 +39,7 @@ def test_fitted_rows_keep_their_positions(model, halves):
     np.testing.assert_array_equal(model.embedding_, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [10, 64, 300])
 def test_new_rows_do_not_affect_each_other(d):
     rng = np.random.default_rng(d)
@@ -99,6 +100,7 @@ def test_new_points_are_placed_at_the_lowest_cost(n, span):
         assert lowest < min(cost(positions[neighbor]) for neighbor in neighbors[row]) + 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Data was converted to boolean")
 @pytest.mark.parametrize("metric", ["manhattan", "correlation", "russellrao"])
 def test_transform_with_other_metrics(metric, halves):
@@ -109,6 +111,7 @@ def test_transform_with_other_metrics(metric, halves):
     assert np.isfinite(model.transform(new[:20])).all()
 
 
+@pytest.mark.slow
 def test_transform_with_precomputed_distances(halves):
     old, new, *_ = halves
     by_matrix = PixelSNE(metric="precomputed", random_state=0, max_iter=150).fit(pairwise_distances(old))
@@ -116,6 +119,7 @@ def test_transform_with_precomputed_distances(halves):
     assert np.isfinite(by_matrix.transform(pairwise_distances(new[:20], old))).all()
 
 
+@pytest.mark.slow
 def test_transform_with_affinities_is_refused(halves):
     graph = kneighbors_graph(halves[0], 20)
     model = PixelSNE(metric="affinities", max_iter=50).fit(graph)
@@ -123,6 +127,7 @@ def test_transform_with_affinities_is_refused(halves):
         model.transform(graph[:5])
 
 
+@pytest.mark.slow
 def test_a_map_started_from_a_model_keeps_its_arrangement(model, halves):
     """A map started from an older map has the points in similar positions."""
     old, new, *_ = halves
@@ -136,6 +141,7 @@ def test_a_map_started_from_a_model_keeps_its_arrangement(model, halves):
     assert min(shares) > max(independent_shares)
 
 
+@pytest.mark.slow
 def test_a_short_row_of_a_graph_does_not_affect_other_rows(halves):
     old, new, *_ = halves
     searcher = NearestNeighbors(n_neighbors=90).fit(old)

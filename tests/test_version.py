@@ -29,6 +29,7 @@ def results(cells, tmp_path_factory):
     return folder, [json.loads(text) for text in (report, new, score)]
 
 
+@pytest.mark.slow
 def test_maps_contain_the_version(results):
     folder, _ = results
     raw = {
@@ -75,6 +76,7 @@ def test_models_contain_the_version_and_are_read_without_it(results, tmp_path):
     np.testing.assert_array_equal(model.embedding_, PixelSNE.load(results[0] / "model").embedding_)
 
 
+@pytest.mark.slow
 def test_pictures_and_pages_contain_the_version(results, tmp_path):
     folder, _ = results
     with (folder / "map.png").open("rb") as file:

@@ -89,6 +89,7 @@ def test_dates_are_filtered_by_day(archived):
     until(lambda: f"{N - 31:,} hidden" in archived.locator("#counts").inner_text())
 
 
+@pytest.mark.slow
 def test_dates_are_told_as_dates(archived):
     archived.keyboard.press("l")
     drag_around(archived, (300, 300), 290)

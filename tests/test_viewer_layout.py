@@ -111,6 +111,7 @@ def test_long_words_are_texts():
     assert column_of("a", np.array(["prose " * 100, "more " * 100] * 5)).kind == "text"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 200, 4000, 6000])
 def test_texts_that_are_nearly_all_different_are_no_categories(n):
     titles = [f"The council meets about road number {row}" for row in range(n)]
@@ -281,6 +282,7 @@ def fetch(connection, path, headers, method="GET"):
     return answer.status, answer.read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_map_is_served_until_somebody_ends_it(number, code, tmp_path):
     placed = np.random.default_rng(0).uniform(0, 100, (20, 2))
@@ -305,6 +307,7 @@ def check_map(connection, headers):
     assert content.startswith(b'"x","y"')
 
 
+@pytest.mark.slow
 def test_a_run_is_served_and_its_map_written(cells, tmp_path):
     output = tmp_path / "out" / "map.parquet"
     process, address = start("--live", cells, "-o", output, "--label", "kind", "--perplexity", "10", "--max-iter", "60")
@@ -321,6 +324,7 @@ def test_a_run_is_served_and_its_map_written(cells, tmp_path):
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_one_port_serves_one_map(tmp_path):
     placed = np.zeros((3, 2))
     pq.write_table(pa.table({"x": placed[:, 0], "y": placed[:, 1]}), tmp_path / "map.parquet")
@@ -335,6 +339,7 @@ def test_one_port_serves_one_map(tmp_path):
     process.communicate(timeout=60)
 
 
+@pytest.mark.slow
 def test_the_address_of_a_tunnel_is_printed(tmp_path):
     pq.write_table(pa.table({"x": np.zeros(3), "y": np.zeros(3)}), tmp_path / "map.parquet")
     process, address = start(tmp_path / "map.parquet", "--url", "https://maps.example")
@@ -386,6 +391,7 @@ def test_options_of_a_run_are_refused_for_a_finished_map(tmp_path):
     assert "--perplexity is for --live" in done.output
 
 
+@pytest.mark.slow
 def test_a_program_that_ends_during_a_run_ends_quietly():
     program = (
         "import numpy as np\n"

@@ -90,6 +90,7 @@ def saved(view):
     return np.column_stack([table["x"], table["y"]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fitted_before", [False, True])
 def test_a_map_is_saved_while_it_forms(clusters, fitted_before):
     model = PixelSNE(**QUICK | {"max_iter": 100_000, "tol": 0.0, "n_jobs": 1})

@@ -116,6 +116,7 @@ def test_a_server_that_comes_back(browser, points):
     watched.close()
 
 
+@pytest.mark.slow
 def test_a_stalled_page_costs_nothing(points):
     """A client connects and never reads: frames are dropped, the run continues."""
     model = PixelSNE(max_iter=600, tol=0, random_state=0)
@@ -142,6 +143,7 @@ def test_a_stalled_page_costs_nothing(points):
     view.close()
 
 
+@pytest.mark.slow
 def test_leaving_ends_the_run(points):
     view = viewer.watch(PixelSNE(max_iter=100_000, tol=0), points[0], open_browser=False)
     time.sleep(0.5)

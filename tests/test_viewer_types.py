@@ -41,6 +41,7 @@ def compiler():
     return program
 
 
+@pytest.mark.slow
 def test_types(compiler):
     options = ["--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--noUnusedParameters"]
     options += ["--target", "es2022", "--module", "es2022", "--lib", "es2023,dom,dom.iterable"]

@@ -52,6 +52,7 @@ def test_ctrl_c_before_the_descent_is_raised(digits):
         PixelSNE(callback=interrupt).fit(digits[0])
 
 
+@pytest.mark.slow
 def test_iter_fit_is_fit(digits):
     model = PixelSNE(**QUICK)
     snapshots = list(model.iter_fit(digits[0]))
@@ -97,6 +98,7 @@ def read_to_the_end(terminal):
     return b"".join(parts).decode()
 
 
+@pytest.mark.slow
 def test_verbose_shows_one_bar_in_a_terminal():
     code = """
 import numpy as np
@@ -159,6 +161,7 @@ def test_an_interrupt_around_a_step_leaves_a_map_that_fits_its_screen(digits, mo
     assert np.array_equal(model.embedding_, expected)
 
 
+@pytest.mark.slow
 def test_a_run_left_open_does_not_abort_the_interpreter():
     code = """
 import numpy as np
