@@ -7,7 +7,8 @@
 
 namespace pixelsne {
 
-// The state of the descent, which changes in every iteration; all (n, 2), embedding units.
+// The state of the descent, which changes in every iteration. All are (n, 2); positions and velocity in embedding
+// units.
 struct DescentState {
     ArrayView<float> positions;
     ArrayView<float> velocity;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr SplinePolynomials kSplines = spline_polynomials();
 
-// This lattice is computed once, so it may be larger than those computed in every iteration.
+// This lattice is computed once, so it may have the largest size.
 constexpr std::size_t kMaxFieldNodes = kMaxNodes;
 
 void add_kernel(const double* position, const float* point, FieldValue& value) {

@@ -119,7 +119,7 @@ METRIC = click.option(
     "--metric",
     type=click.Choice(METRICS),
     metavar="NAME",
-    help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn, or precomputed or affinities for a matrix of these.  [default: euclidean]",
+    help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn, precomputed (INPUT is a matrix of distances), or affinities (INPUT is a matrix P).  [default: euclidean]",
 )
 
 reading_options = combine(
@@ -147,12 +147,12 @@ fitting_options = combine(
     SEED,
     JOBS,
     click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 350]"),
-    click.option("--tol", type=float, help="Convergence: stop when the median point moves less than this many pixels in 50 iterations.  [default: 1]"),
+    click.option("--tol", type=float, help="Convergence: finish early once the median point moves less than this many pixels in 50 iterations; 0: never.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
     click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point.  [default: three times the perplexity]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; clusters is an inverted file (IVF).  [default: auto]"),
-    click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces.  [default: auto]"),
+    click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces: exact (all pairs), barnes-hut, pixel-tree (of the paper), pixel-field (FFT on a grid).  [default: auto]"),
     click.option("--theta", type=float, help="Barnes-Hut accuracy; smaller is more exact.  [default: 0.5]"),
     click.option("--early-exaggeration", type=float, help="Factor on the attraction in the first iterations (early exaggeration).  [default: 12]"),
     click.option("--exaggeration", type=float, help="Factor on the attraction after early exaggeration.  [default: 1]"),

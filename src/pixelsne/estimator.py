@@ -31,7 +31,7 @@ Listener = Callable[[Snapshot], object]
 
 
 class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A map of high-dimensional data, optimized in screen space.
+    """t-SNE of high-dimensional data, with the result in pixels of a screen.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Maximum number of iterations, including early exaggeration. 350 iterations give the map that 1,000 of the usual
         schedule give.
     tol : float, default=1.0
-        If the median point moves fewer pixels than this in 50 iterations, the run skips to its last, cooling
-        iterations; 0: never.
+        If the median point moves fewer pixels than this in 50 iterations, the run skips to its cooldown, the
+        last 60 iterations; 0: never.
     random_state : int, RandomState or None, default=None
         The same number gives the same map, bit for bit, whatever n_jobs is.
     n_jobs : int or None, default=-1
@@ -294,9 +294,10 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return finish(watched(lambda token: place_rows(values, self._fitted_embedding(), threads, token)))
 
     def estimate_memory(self, X: Any) -> int:
-        """Return the bytes that fitting X takes at most, without X itself. `fit` fails early if there are fewer.
+        """Return an estimate of the peak memory of fitting X in bytes, not counting X.
 
-        The estimate is within 15 % for "euclidean", "cosine" and "correlation" (benchmarks/memory.py).
+        `fit` raises MemoryError early if less is available. The estimate is within 15 % for "euclidean", "cosine" and
+        "correlation" (benchmarks/memory.py).
         """
         unfitted = type(self)(**(self.get_params(deep=False) | {"init": "random", "random_state": 0}))
         return estimate(unfitted.start(X).workload)

@@ -1,6 +1,6 @@
 """Metrics that are Euclidean distances between transformed rows.
 
-For example, the squared distance between rows of unit length is twice 1 - cosine. So searches, PCA and `transform` are
+For example, the squared distance between rows of unit length is 2 (1 - cosine). So searches, PCA and `transform` are
 the same for all these metrics. A new metric is an entry in ROW_TRANSFORMS. Importing this module loads nothing slow,
 because the command line lists the metrics.
 """

@@ -140,7 +140,7 @@ def read_range(described: Document, arrays: Arrays, mean: AnyArray) -> ValueRang
 
 
 def read_deviations(described: Document, arrays: Arrays, mean: AnyArray) -> AnyArray | None:
-    if not described.get("scaled"):  # nor scale columns
+    if not described.get("scaled"):  # version 0.1.0 did not scale columns
         return None
     deviations = array_of(arrays, "deviations", np.float64, mean.shape)
     if not (deviations > 0).all():

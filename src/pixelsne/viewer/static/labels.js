@@ -6,7 +6,7 @@ import { STEPS } from "./scene.js";
 const CELLS = 64; // per side, of the grid in which the densest cell is searched
 const CELL_STEPS = STEPS / CELLS;
 const BLUR = 3; // cells to each side over which counts are summed
-const REACHES = [4, 8, 8]; // cells to each side whose mean a label moves to, one after the other
+const REACHES = [4, 8, 8]; // mean shift: half-width of the window in each iteration, in cells
 const MAX_LABELS = 30;
 const TIME_SHARE = 10; // while points move, labels are computed during at most a tenth of the time
 const SMOOTHING = 150; // milliseconds in which a label moves most of the way to its new position

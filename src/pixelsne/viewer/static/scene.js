@@ -16,7 +16,7 @@
  * }} Scene
  */
 
-export const STEPS = 65536; // values of a coordinate
+export const STEPS = 65536; // coordinates have 16 bits; a step is 1 / STEPS of the map's width or height
 export const DIMMED = 26; // alpha of points that a search or a selection excludes
 export const VISIBLE = 255;
 

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 
-const MIN_HEIGHT = 120; // CSS pixels; if less would remain, the map continues below the panel
+const MIN_HEIGHT = 120; // CSS pixels; if less would remain, the map extends behind the panel
 const PANEL_GAP = 12; // CSS pixels around the panel
 
 /** @param {string} id */
