@@ -73,8 +73,8 @@ def test_the_python_of_a_page_runs(page):
 def test_the_accuracy_promised_by_the_readme_holds():
     namespace = {}
     exec(blocks(README, "python")[0], namespace)  # noqa: S102
-    assert namespace["screen"].shape == (1797, 2)
-    assert namespace["quality"].knn_accuracy(namespace["screen"], namespace["labels"], k=10) > 0.975
+    assert namespace["embedding"].shape == (1797, 2)
+    assert namespace["quality"].knn_accuracy(namespace["embedding"], namespace["labels"], k=10) > 0.975
 
 
 def imported(texts):
