@@ -42,6 +42,7 @@ def maps(cells, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["map.h5ad", "own.h5ad"])
 def test_y_points_upward_and_the_metadata_say_so(name, maps):
     stored = anndata.read_h5ad(maps / name)

@@ -57,6 +57,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("iterations", [1, 57, 100, 119])
 def test_a_resumed_run_has_the_same_bits(name, iterations, digits, tmp_path):
@@ -76,6 +77,7 @@ def test_a_resumed_run_has_the_same_bits(name, iterations, digits, tmp_path):
     np.testing.assert_array_equal(resumed.transform(digits[0][700:710]), whole.transform(digits[0][700:710]))
 
 
+@pytest.mark.slow
 def test_runs_on_precomputed_distances_and_affinities_resume(clusters, tmp_path):
     from sklearn.neighbors import kneighbors_graph  # noqa: PLC0415
 

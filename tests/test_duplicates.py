@@ -141,6 +141,7 @@ def test_other_metrics_merge_too(random):
     assert len(np.unique(model.positions_, axis=0)) == 500
 
 
+@pytest.mark.slow
 def test_the_same_bits_at_any_thread_count(random):
     values = random.normal(size=(2500, 10))[random.integers(0, 2500, 6000)]
     first, second = (fit(values, n_jobs=threads, max_iter=30).embedding_ for threads in (1, 2))

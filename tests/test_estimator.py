@@ -139,6 +139,7 @@ def test_concurrent_runs_are_independent(digits):
         assert np.array_equal(result, alone)
 
 
+@pytest.mark.slow
 def test_different_seeds_give_different_maps(digits):
     first, second = (
         PixelSNE(init="random", max_iter=20, random_state=seed).fit_transform(digits[0]) for seed in (0, 1)
@@ -281,6 +282,7 @@ def test_tiny_data_give_a_finite_map(n, repulsion, random):
     assert np.isfinite(model.kl_divergence_)
 
 
+@pytest.mark.slow
 def test_two_perplexities_are_averaged(digits):
     model = PixelSNE(perplexity=(5, 30), **QUICK).fit(digits[0])
     assert model.perplexity_ == (5, 30)

@@ -221,6 +221,7 @@ class TestTables:
 
 
 class TestRegions:
+    @pytest.mark.slow
     def test_a_region_is_named_by_its_own_words(self, random):
         kinds = np.arange(1200) % 12
         placed = np.stack([100.0 * (kinds % 4), 100.0 * (kinds // 4)], axis=1) + random.normal(0, 1, (1200, 2))

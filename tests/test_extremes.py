@@ -166,6 +166,7 @@ def test_few_rows_with_fill_values_give_a_finite_map(n, random):
         assert np.isfinite(quick().fit(values).embedding_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*would dominate")
 def test_transform_treats_fill_values_like_fit(digits, tmp_path):
     filled, ordinary_rows = add_fill_values(some_digits(digits, 64), "a row of 1e20")
@@ -184,6 +185,7 @@ def test_transform_treats_fill_values_like_fit(digits, tmp_path):
     assert ordinary_rows.sum() == ROWS - 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*would dominate")
 def test_same_bits_at_any_thread_count(digits):
     filled, _ = add_fill_values(some_digits(digits, 64), "1 % of rows at 1e12")

@@ -259,6 +259,7 @@ def test_trees_stay_close_to_exact_on_any_map(kind, n, exponent, resolution, see
     assert 0 <= normalizer <= n * (n - 1) * (1 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.0, 0.5])
 def test_same_bits_at_any_thread_count(theta, random):
     positions = random.normal(0, 20, size=(5000, 2)).astype(np.float32)

@@ -157,6 +157,7 @@ def test_neighbors_in_a_graph(includes_itself, values):
     np.testing.assert_allclose(found.distances, truth.distances, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_precomputed_distances_give_good_maps(values, digits):
     graph = kneighbors_graph(values, 30, mode="distance")
     labels = digits[1][: len(values)]

@@ -44,6 +44,7 @@ def test_damage_is_refused_or_harmless(kind, tmp_path):
             try_content(kind, damaged(content, random), tmp_path)
 
 
+@pytest.mark.slow
 def test_seeds_have_the_current_format():
     """If this fails, a format has changed: run tests/files/make_seeds.py."""
     for seed in sorted(SEEDS.glob("*.*")):

@@ -247,6 +247,7 @@ def recall_per_row(found, distances, truth):
     return (distances <= truth[:, -1:] * (1 + 1e-6)).mean(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [30, 90])
 def test_points_between_clusters_find_their_neighbors(k):
     """They have few neighbors in each cluster, and are too few to affect the mean recall."""
@@ -259,6 +260,7 @@ def test_points_between_clusters_find_their_neighbors(k):
     assert np.percentile(recalls[200:], 1) > 0.9
 
 
+@pytest.mark.slow
 def test_points_far_from_their_cluster_use_the_second_pass():
     """There are so many small clusters that the first pass covers only the nearest ones."""
     points = noise_between_clusters(6000, 20, seed=1)

@@ -71,6 +71,7 @@ def test_points_on_the_nodes_get_exact_values():
     assert normalizer == pytest.approx(exact(positions)[1], rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("span", [1e-5, 1e-3, 0.1, 1.0, 3.9, 4.1, 10.0, 40.0, 100.0, 300.0, 850.0, 900.0, 1e4])
 @pytest.mark.parametrize("shape", [clusters, line])
 def test_the_field_against_all_pairs_at_every_span(shape, span):

@@ -132,6 +132,7 @@ def test_integers_may_be_followed_by_fractions(tmp_path):
     assert read_points(write_text(tmp_path, "\n".join(lines))).values[-1].tolist() == [1.5, 2.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows_before", [2, 1_500_000])
 def test_text_among_numbers_is_reported_with_its_row(rows_before, tmp_path):
     lines = ["a,b", *["1,2"] * rows_before, "1,oops", "3,4"]
@@ -193,6 +194,7 @@ def test_objects_in_an_npy_are_not_unpickled(tmp_path):
         read_points(tmp_path / "values.npy")
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr("pixelsne.files.numpy_format.available", lambda: 1e6)
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:

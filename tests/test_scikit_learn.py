@@ -235,6 +235,7 @@ class TestTags:
         values[3, 1] = np.nan
         assert self.tags(metric).allow_nan == self.is_fitted(metric, values)
 
+    @pytest.mark.slow
     def test_strings_and_categories(self, metric, small):
         words = np.full(self.valid_input(metric, small).shape, "Oslo")
         tags = self.tags(metric)

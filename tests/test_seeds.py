@@ -13,6 +13,7 @@ def test_alignment_undoes_rotation_reflection_scale_and_shift(random):
     np.testing.assert_allclose(align_map(rotated, embedding), embedding, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_stability_of_maps_of_clusters(clusters):
     report = compare_seeds(PixelSNE(perplexity=10, init="random"), clusters, seeds=(3, 4), k=20)
     assert report.stability.shape == report.moved.shape == (600,)

@@ -90,6 +90,7 @@ def is_closed(connection):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", BEGINNINGS)
 def test_the_page_is_served_beside_connections_that_are_held_open(server, said):
     with held_open(server, BEGINNINGS[said]):

@@ -172,6 +172,7 @@ def test_the_page_of_a_map_begins_with_its_label():
     assert page_of(Map(placed, (9, 9)), "t").color is None
 
 
+@pytest.mark.slow
 def test_a_model_is_shown(clusters):
     model = PixelSNE(max_iter=30, perplexity=10, random_state=0).fit(clusters)
     with viewer.show(model, columns={"place": np.arange(600)}, open_browser=False) as view:

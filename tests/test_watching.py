@@ -70,6 +70,7 @@ def test_an_abandoned_iter_fit_keeps_the_map_so_far(digits):
     assert (model.n_iter_, model.stopped_by_) == (10, "callback")
 
 
+@pytest.mark.slow
 def test_verbose_writes_lines_where_stderr_is_a_file(digits, capfd, monkeypatch):
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
@@ -138,6 +139,7 @@ def test_a_run_that_fails_teaches_nothing(digits):
     assert not hasattr(model, "embedding_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [1, 30])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_interrupt_around_a_step_leaves_a_map_that_fits_its_screen(digits, monkeypatch, when, last):
