@@ -52,7 +52,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov=pixelsne --cov-fail-under=95
 
 test-fast: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not slow and not browser and not cluster'
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not browser and not cluster'
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -c docs . build/docs

@@ -57,6 +57,7 @@ def readers_folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("readers_folder")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
 def test_the_python_of_a_page_runs(page):
