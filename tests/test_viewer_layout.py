@@ -25,7 +25,7 @@ from pixelsne.files.read_map import read_map
 from pixelsne.screen import Screen
 from pixelsne.viewer.column_types import code_bytes, column_of
 from pixelsne.viewer.layout import (
-    STEPS,
+    QUANTIZATION_LEVELS,
     chosen_color,
     columns_of,
     encode_frame,
@@ -39,9 +39,9 @@ from pixelsne.viewer.show_map import page_to_show
 
 def test_places_keep_what_lies_between_pixels():
     placed = np.array([[0, 0], [0.5, 0.25], [99.999, 49.999]], dtype=np.float32)
-    steps = np.frombuffer(encode_positions(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
-    np.testing.assert_allclose(steps / STEPS * [100, 50], placed, atol=100 / STEPS)
-    assert steps.max() == STEPS - 1
+    quantized = np.frombuffer(encode_positions(placed, (100, 50)), dtype="<u2").reshape(-1, 2)
+    np.testing.assert_allclose(quantized / QUANTIZATION_LEVELS * [100, 50], placed, atol=100 / QUANTIZATION_LEVELS)
+    assert quantized.max() == QUANTIZATION_LEVELS - 1
 
 
 def test_a_frame_is_where_the_screen_says(random):

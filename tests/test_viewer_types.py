@@ -13,7 +13,7 @@ import pytest
 from pixelsne.coloring import GRAY, PALETTE
 from pixelsne.viewer.export import standalone
 from pixelsne.viewer.files import IMPORT, concatenate, static_files
-from pixelsne.viewer.layout import STEPS, Page
+from pixelsne.viewer.layout import QUANTIZATION_LEVELS, Page
 
 TYPESCRIPT = "typescript@7.0.2"
 STATIC = Path(__file__).parents[1] / "src" / "pixelsne" / "viewer" / "static"
@@ -57,8 +57,8 @@ def test_colors_are_those_of_the_pictures():
     assert re.search(r'GRAY = "(.*?)"', text)[1] == GRAY
 
 
-def test_coordinates_have_as_many_steps():
-    assert f"STEPS = {STEPS};" in static_files()["scene.js"].decode()
+def test_coordinates_are_quantized_alike():
+    assert f"QUANTIZATION_LEVELS = {QUANTIZATION_LEVELS};" in static_files()["scene.js"].decode()
 
 
 def test_every_module_is_in_the_file():

@@ -17,7 +17,7 @@ from pixelsne.files.source import ROW_NUMBERS
 from pixelsne.screen import Screen
 from pixelsne.viewer.column_types import COLORED_KINDS, Column, column_of
 
-STEPS = 65_536  # values of an encoded coordinate
+QUANTIZATION_LEVELS = 65_536  # of a coordinate: 16 bits for the width or height of the map
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class Page:
 
 def encode_positions(placed: Placed, resolution: tuple[int, int]) -> bytes:
     """Encode the positions of a finished map. placed: (n, 2), pixels."""
-    steps = placed * (np.float32(STEPS) / np.array(resolution, dtype=np.float32))
-    return np.minimum(steps, STEPS - 1).astype("<u2").tobytes()
+    quantized = placed * (np.float32(QUANTIZATION_LEVELS) / np.array(resolution, dtype=np.float32))
+    return np.minimum(quantized, QUANTIZATION_LEVELS - 1).astype("<u2").tobytes()
 
 
 def encode_frame(positions: Positions, screen: Screen) -> bytes:
     """Encode the positions of a run in progress. positions: (n, 2), embedding units."""
-    scale = STEPS / (np.array(screen.unit_per_pixel) * screen.resolution)
+    scale = QUANTIZATION_LEVELS / (np.array(screen.unit_per_pixel) * screen.resolution)
     origin = np.array(screen.origin)
-    steps = positions * scale.astype(np.float32) - (origin * scale).astype(np.float32)
-    return np.clip(steps, 0, STEPS - 1).astype("<u2").tobytes()
+    quantized = positions * scale.astype(np.float32) - (origin * scale).astype(np.float32)
+    return np.clip(quantized, 0, QUANTIZATION_LEVELS - 1).astype("<u2").tobytes()
 
 
 def page_of(map_: Map, title: str, color: str | None = None, *, dark: bool = False) -> Page:

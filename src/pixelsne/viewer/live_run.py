@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.descent_loop import Snapshot
-from pixelsne.viewer.layout import STEPS, encode_frame
+from pixelsne.viewer.layout import QUANTIZATION_LEVELS, encode_frame
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
 Finish = Callable[[], str]  # handles the finished map; returns the reason why the run ended
@@ -58,7 +58,8 @@ def pixels_per_iteration(before: Frame, after: Frame, resolution: tuple[int, int
         return None
     positions = [np.frombuffer(frame.content, dtype="<u2").reshape(-1, 2) for frame in (before, after)]
     sample = slice(None, None, max(1, len(positions[0]) // SAMPLED_POINTS))
-    moved = (positions[1][sample].astype(np.float32) - positions[0][sample]) * (np.array(resolution) / STEPS)
+    moved = positions[1][sample].astype(np.float32) - positions[0][sample]
+    moved = moved * (np.array(resolution) / QUANTIZATION_LEVELS)
     return float(np.median(np.hypot(*moved.T))) / iterations
 
 
@@ -111,8 +112,8 @@ class LiveRun:
     def positions(self) -> Any:
         """Return the positions of the latest frame, (n, 2) float32 from 0 to 1; None if there is no frame yet."""
         with self._changed:
-            steps = np.frombuffer(self._frame.content, dtype="<u2")
-            return None if len(steps) == 0 else steps.reshape(-1, 2).astype(np.float32) / STEPS
+            quantized = np.frombuffer(self._frame.content, dtype="<u2")
+            return None if len(quantized) == 0 else quantized.reshape(-1, 2).astype(np.float32) / QUANTIZATION_LEVELS
 
     def has_map(self) -> bool:
         """Return whether the run has ended and the model holds its map."""

@@ -71,7 +71,7 @@ export class App {
   }
 
   /**
-   * @param {Uint16Array} positions (n, 2) steps
+   * @param {Uint16Array} positions (n, 2) quantized
    * @param {boolean} animate
    */
   setPositions(positions, animate) {

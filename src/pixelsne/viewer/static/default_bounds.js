@@ -1,6 +1,6 @@
 // The bounds of the default view: all points except the few that lie far from all others.
 
-import { STEPS } from "./scene.js";
+import { QUANTIZATION_LEVELS } from "./scene.js";
 
 const OUTLIERS = 0.001; // share of the points that may be outside, at each side
 const MUCH_LARGER = 1.3; // if the bounds of all points are not so many times larger, all points are inside
@@ -18,21 +18,21 @@ export function defaultBoundsOf(scene) {
   const [[left, right], [top, bottom]] = [across, down].map(({ all, most }, axis) => {
     const margin = BOUNDS_MARGIN * (most[1] - most[0]);
     const [low, high] = includesAll ? all : [Math.max(all[0], most[0] - margin), Math.min(all[1], most[1] + margin)];
-    return [(low * scene.resolution[axis]) / STEPS, (high * scene.resolution[axis]) / STEPS];
+    return [(low * scene.resolution[axis]) / QUANTIZATION_LEVELS, (high * scene.resolution[axis]) / QUANTIZATION_LEVELS];
   });
   return [left, top, right, bottom];
 }
 
 /**
- * The ranges of all points and of all but the outliers along an axis, in steps.
+ * The ranges of all points and of all but the outliers along an axis, quantized.
  * @param {import("./scene.js").Scene} scene
  * @param {number} axis
  */
 function rangesOf({ positions, n }, axis) {
-  const counts = new Uint32Array(STEPS);
+  const counts = new Uint32Array(QUANTIZATION_LEVELS);
   for (let index = axis; index < positions.length; index += 2) counts[positions[index]]++;
   const few = Math.floor(OUTLIERS * n);
-  const last = STEPS - 1;
+  const last = QUANTIZATION_LEVELS - 1;
   return {
     all: [stepBeyond(counts, 0, 1, 0), stepBeyond(counts, last, -1, 0)],
     most: [stepBeyond(counts, 0, 1, few), stepBeyond(counts, last, -1, few)],

@@ -1,7 +1,7 @@
 // The density view: the number of points per cell on a logarithmic color scale.
 
 import { magma, pixel } from "./colors.js";
-import { STEPS, VISIBLE } from "./scene.js";
+import { QUANTIZATION_LEVELS, VISIBLE } from "./scene.js";
 
 const CELL = 2; // CSS pixels across
 const DIMMED_CELL = { light: 0xffececec, dark: 0xff26262c }; // cells with dimmed points only
@@ -52,8 +52,8 @@ function countPoints(scene, camera, width, height) {
   const counts = new Uint32Array(width * height);
   const hasDimmed = new Uint8Array(width * height);
   const [x, y] = camera.toScreen(0, 0);
-  const scaleX = (scene.resolution[0] * camera.scale) / STEPS / CELL;
-  const scaleY = (scene.resolution[1] * camera.scale) / STEPS / CELL;
+  const scaleX = (scene.resolution[0] * camera.scale) / QUANTIZATION_LEVELS / CELL;
+  const scaleY = (scene.resolution[1] * camera.scale) / QUANTIZATION_LEVELS / CELL;
   for (let row = 0; row < scene.n; row++) {
     const alpha = scene.colors[4 * row + 3];
     if (alpha === 0) continue;

@@ -1,10 +1,10 @@
 // Names of categories at the densest part of their points, without overlaps.
 
 import { css } from "./colors.js";
-import { STEPS } from "./scene.js";
+import { QUANTIZATION_LEVELS } from "./scene.js";
 
 const CELLS = 64; // per side, of the grid in which the densest cell is searched
-const CELL_STEPS = STEPS / CELLS;
+const CELL_WIDTH = QUANTIZATION_LEVELS / CELLS; // in quantized coordinates
 const BLUR = 3; // cells to each side over which counts are summed
 const REACHES = [4, 8, 8]; // mean shift: half-width of the window in each iteration, in cells
 const MAX_LABELS = 30;
@@ -12,7 +12,7 @@ const TIME_SHARE = 10; // while points move, labels are computed during at most 
 const SMOOTHING = 150; // milliseconds in which a label moves most of the way to its new position
 const AREA_EDGE = 4; // CSS pixels
 
-/** @typedef {{name: string, color: string, x: number, y: number, count: number}} Label x and y in steps */
+/** @typedef {{name: string, color: string, x: number, y: number, count: number}} Label x and y are quantized */
 
 /** The labels of a scene. They are computed anew when points or colors change, and move smoothly. */
 export class Labels {
@@ -77,8 +77,8 @@ function computeLabels(scene, { entries, group }) {
   const cellOf = (/** @type {number} */ row) => ((positions[2 * row + 1] * CELLS) >> 16) * CELLS + ((positions[2 * row] * CELLS) >> 16);
   for (let row = 0; row < scene.n; row++) counts[group[row] * CELLS * CELLS + cellOf(row)]++;
   const peaks = entries.map((_, index) => densestCell(counts.subarray(index * CELLS * CELLS, (index + 1) * CELLS * CELLS)));
-  const centers = peaks.map((cell) => [((cell % CELLS) + 0.5) * CELL_STEPS, (Math.floor(cell / CELLS) + 0.5) * CELL_STEPS]);
-  for (const reach of REACHES) moveToMeans(scene, group, centers, reach * CELL_STEPS);
+  const centers = peaks.map((cell) => [((cell % CELLS) + 0.5) * CELL_WIDTH, (Math.floor(cell / CELLS) + 0.5) * CELL_WIDTH]);
+  for (const reach of REACHES) moveToMeans(scene, group, centers, reach * CELL_WIDTH);
   return entries
     .map((entry, index) => ({ name: entry.name, color: css(entry.color), x: centers[index][0], y: centers[index][1], entry }))
     .filter(({ entry }) => !entry.isRest && entry.count > 0)
@@ -91,7 +91,7 @@ function computeLabels(scene, { entries, group }) {
  * Move each center to the mean of the points of its entry within reach.
  * @param {import("./scene.js").Scene} scene
  * @param {Uint8Array} group
- * @param {number[][]} centers changed, in steps
+ * @param {number[][]} centers quantized; changed in place
  * @param {number} reach
  */
 function moveToMeans({ positions, n }, group, centers, reach) {
@@ -144,10 +144,11 @@ export function drawLabels(context, labels, scene, camera) {
   context.textBaseline = "middle";
   context.lineJoin = "round";
   const area = camera.visibleArea;
+  const [scaleX, scaleY] = scene.resolution.map((side) => side / QUANTIZATION_LEVELS); // from quantized coordinates to pixels of the map
   /** @type {[number, number, number, number][]} */
   const occupied = [];
   for (const label of labels) {
-    const [pointX, pointY] = camera.toScreen((label.x * scene.resolution[0]) / STEPS, (label.y * scene.resolution[1]) / STEPS);
+    const [pointX, pointY] = camera.toScreen(label.x * scaleX, label.y * scaleY);
     const text = label.name.length > 40 ? `${label.name.slice(0, 39)}…` : label.name;
     const half = context.measureText(text).width / 2 + 4;
     if (pointX < area.left || pointX > area.right || pointY < area.top || pointY > area.bottom) continue;

@@ -1,9 +1,9 @@
 // Picking: which point is under the pointer. Points are sorted into the cells of a grid.
 
-import { screenPosition, STEPS, VISIBLE } from "./scene.js";
+import { QUANTIZATION_LEVELS, screenPosition, VISIBLE } from "./scene.js";
 
-const CELL_BITS = 7; // a cell has 128 steps, so that a side has 512 cells
-const SIDE = STEPS >> CELL_BITS;
+const CELL_BITS = 7; // a cell spans 128 quantized coordinates, so that a side has 512 cells
+const SIDE = QUANTIZATION_LEVELS >> CELL_BITS;
 
 export class Grid {
   /** @param {import("./scene.js").Scene} scene */
@@ -39,7 +39,7 @@ export class Grid {
   }
 
   /**
-   * Call a function with every row in the cells that a rectangle of steps touches.
+   * Call a function with every row in the cells that a rectangle touches. Its sides are quantized.
    * @param {number} left
    * @param {number} top
    * @param {number} right
@@ -66,9 +66,10 @@ export class Grid {
   nearest(camera, x, y, reach) {
     const { scene } = this;
     const [across, down] = scene.resolution;
-    const toSteps = (/** @type {[number, number]} */ [mapX, mapY]) => [(mapX * STEPS) / across, (mapY * STEPS) / down];
-    const [left, top] = toSteps(camera.toMap(x - reach, y - reach));
-    const [right, bottom] = toSteps(camera.toMap(x + reach, y + reach));
+    const quantize = (/** @type {[number, number]} */ [mapX, mapY]) =>
+      [(mapX * QUANTIZATION_LEVELS) / across, (mapY * QUANTIZATION_LEVELS) / down];
+    const [left, top] = quantize(camera.toMap(x - reach, y - reach));
+    const [right, bottom] = quantize(camera.toMap(x + reach, y + reach));
     let best = -1;
     let smallest = reach * reach;
     this.visit(left, top, right, bottom, (row) => {

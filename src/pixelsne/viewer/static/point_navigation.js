@@ -1,6 +1,6 @@
 // Keyboard navigation from point to point.
 
-import { STEPS, VISIBLE } from "./scene.js";
+import { QUANTIZATION_LEVELS, VISIBLE } from "./scene.js";
 
 const SIDEWAYS_COST = 2; // a pixel perpendicular to the direction counts as much as two along it
 
@@ -17,14 +17,14 @@ export const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0,
  */
 export function nextPoint(scene, camera, row, [alongX, alongY]) {
   const { positions } = scene;
-  const stepX = scene.resolution[0] / STEPS;
-  const stepY = scene.resolution[1] / STEPS;
+  const scaleX = scene.resolution[0] / QUANTIZATION_LEVELS; // from quantized coordinates to pixels of the map
+  const scaleY = scene.resolution[1] / QUANTIZATION_LEVELS;
   const isFirst = row < 0;
-  const [x, y] = isFirst ? camera.center : [positions[2 * row] * stepX, positions[2 * row + 1] * stepY];
+  const [x, y] = isFirst ? camera.center : [positions[2 * row] * scaleX, positions[2 * row + 1] * scaleY];
   let [best, least] = [-1, Infinity];
   for (let other = 0; other < scene.n; other++) {
     if (scene.colors[4 * other + 3] !== VISIBLE || other === row) continue;
-    const [dx, dy] = [positions[2 * other] * stepX - x, positions[2 * other + 1] * stepY - y];
+    const [dx, dy] = [positions[2 * other] * scaleX - x, positions[2 * other + 1] * scaleY - y];
     const along = dx * alongX + dy * alongY;
     if (!isFirst && along <= 0) continue;
     const aside = Math.abs(dx * alongY - dy * alongX);

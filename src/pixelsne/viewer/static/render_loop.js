@@ -60,7 +60,7 @@ export class RenderLoop {
   }
 
   /**
-   * @param {Uint16Array} positions (n, 2) steps
+   * @param {Uint16Array} positions (n, 2) quantized
    * @param {boolean} animate
    */
   setPositions(positions, animate) {

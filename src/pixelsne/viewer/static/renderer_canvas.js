@@ -1,6 +1,6 @@
 // The renderer without a GPU: it blends pixels itself.
 
-import { STEPS, sizeOnScreen } from "./scene.js";
+import { QUANTIZATION_LEVELS, sizeOnScreen } from "./scene.js";
 
 /**
  * The pixels that a point covers, relative to its center, and their coverage from 0 to 256.
@@ -69,7 +69,7 @@ export function createCanvasRenderer(canvas) {
 function blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp) {
   const [x, y] = camera.toScreen(0, 0);
   const [across, down] = scene.resolution;
-  const [scaleX, scaleY] = [(across * camera.scale * ratio) / STEPS, (down * camera.scale * ratio) / STEPS];
+  const [scaleX, scaleY] = [(across * camera.scale * ratio) / QUANTIZATION_LEVELS, (down * camera.scale * ratio) / QUANTIZATION_LEVELS];
   const [shiftX, shiftY] = [x * ratio, y * ratio];
   const colors = new Uint32Array(scene.colors.buffer, scene.colors.byteOffset, scene.n);
   const opacity = Math.round(scene.opacity * 256);
@@ -80,10 +80,10 @@ function blendPoints(pixels, width, height, scene, camera, ratio, progress, firs
     const color = colors[row];
     const visible = color >>> 24;
     if (visible === 0) continue;
-    const stepX = progress === 1 ? to[2 * row] : from[2 * row] + (to[2 * row] - from[2 * row]) * progress;
-    const stepY = progress === 1 ? to[2 * row + 1] : from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * progress;
-    const left = (stepX * scaleX + shiftX) | 0;
-    const top = (stepY * scaleY + shiftY) | 0;
+    const quantizedX = progress === 1 ? to[2 * row] : from[2 * row] + (to[2 * row] - from[2 * row]) * progress;
+    const quantizedY = progress === 1 ? to[2 * row + 1] : from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * progress;
+    const left = (quantizedX * scaleX + shiftX) | 0;
+    const top = (quantizedY * scaleY + shiftY) | 0;
     if (left < -20 || top < -20 || left >= width + 20 || top >= height + 20) continue;
     const alpha = (opacity * (visible + 1)) >> 8;
     for (let part = 0; part < count; part++) {

@@ -4,8 +4,8 @@
  * @typedef {{
  *   n: number,
  *   resolution: [number, number],
- *   previousPositions: Uint16Array, // (n, 2) steps, where a transition starts
- *   positions: Uint16Array,         // (n, 2) steps
+ *   previousPositions: Uint16Array, // (n, 2) quantized, where a transition starts
+ *   positions: Uint16Array,         // (n, 2) quantized: position · QUANTIZATION_LEVELS / resolution
  *   colors: Uint8Array,             // (n, 4) red, green, blue, alpha; alpha is 0 (hidden), DIMMED or VISIBLE
  *   order: Uint32Array,             // shuffled rows: no category hides another, and the first m are a fair sample
  *   size: number,                   // CSS pixels across
@@ -16,7 +16,7 @@
  * }} Scene
  */
 
-export const STEPS = 65536; // coordinates have 16 bits; a step is 1 / STEPS of the map's width or height
+export const QUANTIZATION_LEVELS = 65536; // of a coordinate: 16 bits for the width or height of the map
 export const DIMMED = 26; // alpha of points that a search or a selection excludes
 export const VISIBLE = 255;
 
@@ -92,7 +92,7 @@ export function sizeOnScreen(scene, camera) {
  * @returns {[number, number]} CSS pixels
  */
 export function screenPosition({ positions, resolution }, camera, row) {
-  return camera.toScreen((positions[2 * row] * resolution[0]) / STEPS, (positions[2 * row + 1] * resolution[1]) / STEPS);
+  return camera.toScreen((positions[2 * row] * resolution[0]) / QUANTIZATION_LEVELS, (positions[2 * row + 1] * resolution[1]) / QUANTIZATION_LEVELS);
 }
 
 /**
@@ -102,7 +102,7 @@ export function screenPosition({ positions, resolution }, camera, row) {
  * @returns {import("./camera.js").Bounds | null} null without rows
  */
 export function boundsOf({ positions, n, resolution }, isIncluded) {
-  let [left, top, right, bottom] = [STEPS, STEPS, -1, -1];
+  let [left, top, right, bottom] = [QUANTIZATION_LEVELS, QUANTIZATION_LEVELS, -1, -1];
   for (let row = 0; row < n; row++) {
     if (!isIncluded(row)) continue;
     left = Math.min(left, positions[2 * row]);
@@ -111,6 +111,6 @@ export function boundsOf({ positions, n, resolution }, isIncluded) {
     bottom = Math.max(bottom, positions[2 * row + 1]);
   }
   if (right < 0) return null;
-  const [across, down] = resolution.map((side) => side / STEPS);
+  const [across, down] = resolution.map((side) => side / QUANTIZATION_LEVELS);
   return [left * across, top * down, right * across, bottom * down];
 }

@@ -1,6 +1,6 @@
 // The selected rows, and the tools that select them: box and lasso.
 
-import { STEPS } from "./scene.js";
+import { QUANTIZATION_LEVELS } from "./scene.js";
 
 const MIN_DISTANCE = 3; // CSS pixels between two corners of a lasso
 
@@ -57,8 +57,8 @@ export function rowsWithin(grid, camera, corners, matches) {
   const ys = new Float64Array(corners.length);
   corners.forEach(([x, y], index) => {
     const [mapX, mapY] = camera.toMap(x, y);
-    xs[index] = (mapX * STEPS) / scene.resolution[0];
-    ys[index] = (mapY * STEPS) / scene.resolution[1];
+    xs[index] = (mapX * QUANTIZATION_LEVELS) / scene.resolution[0];
+    ys[index] = (mapY * QUANTIZATION_LEVELS) / scene.resolution[1];
   });
   /** @type {number[]} */
   const rows = [];
