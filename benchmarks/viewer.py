@@ -31,6 +31,7 @@ from pixelsne.viewer.server import Server
 
 RESOLUTION = (1024, 1024)
 DRAG = 60  # moves of the mouse
+ALL_ARE_DRAWN = "document.documentElement.dataset.drawnPoints === document.documentElement.dataset.allPoints"
 
 FRAMES = """async () => {
   const gaps = [];
@@ -64,8 +65,8 @@ def measure_drawing(drawing: str, n: int) -> Rows:
         watched = Watched(browser, 1280, 800)
         page = watched.open(server.address)  # the first request reads from disk
         page.reload()
-        page.wait_for_selector("html[data-painted]")
-        first = float(page.evaluate("document.documentElement.dataset.painted")) / 1000
+        page.wait_for_selector("html[data-first-frame-time]")
+        first = float(page.evaluate("document.documentElement.dataset.firstFrameTime")) / 1000
         page.wait_for_timeout(1500)
         gaps = drag(page)
         rest = seconds_until_complete(page)
@@ -98,7 +99,7 @@ def drag(page: Any) -> list[float]:
 
 def seconds_until_complete(page: Any) -> float:
     began = time.perf_counter()
-    while not page.evaluate("document.documentElement.dataset.drawn === document.documentElement.dataset.all"):
+    while not page.evaluate(ALL_ARE_DRAWN):
         if time.perf_counter() - began > 20:
             return float("nan")
         time.sleep(0.02)

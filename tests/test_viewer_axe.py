@@ -51,7 +51,7 @@ def states(page, screen):
     """Yield the states of the page, one after the other."""
     yield "as it opens"
     if screen == "phone":
-        page.locator("#fold").click()
+        page.locator("#toggle-panel").click()
         yield "with its panel"
     for column in ("score", "day", "kind"):
         page.locator("#color").select_option(column)
@@ -60,7 +60,7 @@ def states(page, screen):
     yield "with hidden categories"
     page.keyboard.press("Escape")
     if screen == "phone":
-        page.locator("#fold").click()
+        page.locator("#toggle-panel").click()
     page.mouse.move(*screen_position(page, *CENTERS[0]))
     page.wait_for_selector("#tooltip:not([hidden])")
     yield "with a row"
@@ -69,7 +69,7 @@ def states(page, screen):
     yield "with a row by keys"
     page.keyboard.press("Escape")
     page.locator("#search").fill("apple")
-    until(lambda: page.evaluate("document.getElementById('found').textContent") == "100 found")
+    until(lambda: page.evaluate("document.getElementById('match-count').textContent") == "100 found")
     yield "with a search"
     page.keyboard.press("Escape")
     page.keyboard.press("l")
@@ -81,7 +81,7 @@ def states(page, screen):
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     page.mouse.move(300, 500)
-    page.wait_for_selector("#bar.idle", timeout=20_000)
+    page.wait_for_selector("#toolbar.idle", timeout=20_000)
     page.wait_for_timeout(600)
     yield "at rest"
     page.keyboard.press("?")
@@ -132,8 +132,8 @@ def check_idle_bar(page):
     """Check the contrast of the idle toolbar, since axe cannot tell what is behind it."""
     style = "(name, part) => getComputedStyle(document.querySelector(name))[part]"
     ground = page.evaluate(f"({style})('body', 'backgroundColor')")
-    for name in ("#title", "#counts", "#home", "#search"):
+    for name in ("#title", "#row-counts", "#reset-view", "#search"):
         color = page.evaluate(f"({style})('{name}', 'color')")
         light, dim = sorted([luminance(color), luminance(ground)], reverse=True)
         assert (light + 0.05) / (dim + 0.05) >= 4.5, name
-    assert page.evaluate(f"({style})('#bar', 'opacity')") == "1"
+    assert page.evaluate(f"({style})('#toolbar', 'opacity')") == "1"

@@ -49,7 +49,7 @@ def test_headlines_are_not_colors(archived):
 
 
 def test_dates_are_a_scale_with_dates_as_ticks(archived):
-    assert archived.locator("#legend canvas.scale").is_visible()
+    assert archived.locator("#legend canvas.color-bar").is_visible()
     names = archived.locator("#legend .ticks span").all_inner_texts()
     assert names == ["2016", "2018", "2020"]
     assert "1 without a value" in archived.locator("#legend").inner_text()
@@ -86,7 +86,7 @@ def test_dates_are_filtered_by_day(archived):
     archived.get_by_label("show dates from").fill("2016-01-01")
     archived.get_by_label("show dates up to").fill("2016-01-31")
     archived.get_by_label("show dates up to").press("Enter")
-    until(lambda: f"{N - 31:,} hidden" in archived.locator("#counts").inner_text())
+    until(lambda: f"{N - 31:,} hidden" in archived.locator("#row-counts").inner_text())
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_dates_are_told_as_dates(archived):
 
 
 def test_what_cannot_be_shown_is_named(archived):
-    note = archived.locator("#unavailable")
+    note = archived.locator("#unavailable-columns")
     assert note.is_visible()
     assert note.inner_text() == "Not shown: vector (lists), photo (images), nothing (no values)"
     assert "None" not in archived.locator("#panel").inner_text()
@@ -109,11 +109,11 @@ def test_long_names_stay_in_their_boxes(browser, archive, width, height):
     watched = Watched(browser, width, height)
     page = watched.open(archive.address)
     if width < 640:
-        page.locator("#fold").click()
+        page.locator("#toggle-panel").click()
     page.locator("#color").select_option(LONG)
     settle(page)
     panel = page.locator("#panel").bounding_box()
-    for one in page.locator("#legend button, #color, #unavailable").all():
+    for one in page.locator("#legend button, #color, #unavailable-columns").all():
         box = one.bounding_box()
         assert panel["x"] <= box["x"]
         assert box["x"] + box["width"] <= panel["x"] + panel["width"]
@@ -121,7 +121,7 @@ def test_long_names_stay_in_their_boxes(browser, archive, width, height):
     assert LONG in entry.get_attribute("title")
     assert entry.locator(".count").bounding_box()["width"] > 10
     if width < 640:
-        page.locator("#fold").click()
+        page.locator("#toggle-panel").click()
     page.mouse.click(*screen_position(page, 300, 300))
     page.wait_for_selector("#tooltip:not([hidden])")
     until(lambda: "council" in page.locator("#tooltip").inner_text())
@@ -143,6 +143,6 @@ def test_a_long_title_ends_in_an_ellipsis(browser, shown):
     assert (
         title.evaluate("(one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).textOverflow") == "ellipsis"
     )
-    assert page.locator("#fold").bounding_box()["x"] < 700
+    assert page.locator("#toggle-panel").bounding_box()["x"] < 700
     watched.close()
     server.close()

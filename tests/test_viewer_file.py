@@ -17,11 +17,11 @@ def test_the_file_opens_without_server_and_network(watched, shown, tmp_path):
     assert [url for url in watched.requests if not url.startswith("blob:")] == [f"{path.as_uri()}"]
     page.keyboard.press("l")
     drag_around(page, CENTERS[0], 60)
-    ids = np.array([int(line) for line in saved(page, "#save-ids").split()])
+    ids = np.array([int(line) for line in saved(page, "#save-row-numbers").split()])
     np.testing.assert_array_equal(ids, rows_within(one, CENTERS[0], 60))
     assert page.locator("#save-parquet").is_hidden()
     page.locator("#search").fill("needle")
-    until(lambda: page.locator("#found").inner_text() == "1 found")
+    until(lambda: page.locator("#match-count").inner_text() == "1 found")
     for _ in range(3):  # out of the lasso, the selection, the search
         page.keyboard.press("Escape")
     page.mouse.move(*screen_position(page, 590, 390))

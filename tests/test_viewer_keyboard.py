@@ -7,7 +7,7 @@ from fruit_page import CENTERS, camera_of, screen_position, settle, until
 pytestmark = pytest.mark.parametrize("browser", ["canvas"], indirect=True)
 
 CLICKED = {
-    "a button": "#home",
+    "a button": "#reset-view",
     "a tool": "[data-tool=lasso]",
     "an entry of the legend": "#legend button >> nth=1",
     "a radio button": "input[value=density]",
@@ -57,7 +57,7 @@ def test_controls_keep_the_keys_that_they_need(page):
     assert page.locator("[data-tool=box]").get_attribute("aria-checked") == "true"
     page.locator("#legend button >> nth=0").focus()
     page.keyboard.press("Enter")
-    assert "600 hidden" in page.locator("#counts").inner_text()
+    assert "600 hidden" in page.locator("#row-counts").inner_text()
     assert camera_of(page) == camera
     page.keyboard.press("ArrowRight")
     assert camera_of(page) != camera, "buttons need no arrows"
@@ -82,13 +82,13 @@ def test_points_are_reached_by_keys(page, shown):
         page.keyboard.press("Shift+ArrowRight")
         rows.append(int(page.locator("#tooltip").get_attribute("data-row")))
     assert (placed[rows[1:], 0] > placed[rows[:-1], 0]).all(), "to the right, each time"
-    until(lambda: f"row {rows[-1]}, kind" in page.locator("#spoken").inner_text())
-    assert page.locator("#spoken").get_attribute("role") == "status"
+    until(lambda: f"row {rows[-1]}, kind" in page.locator("#announcement").inner_text())
+    assert page.locator("#announcement").get_attribute("role") == "status"
     assert camera_of(page) == camera
     page.keyboard.press("Shift+ArrowLeft")
     assert int(page.locator("#tooltip").get_attribute("data-row")) != rows[-1]
     page.keyboard.press("Enter")
-    assert page.locator("#selected").inner_text() == "1 rows selected"
+    assert page.locator("#selection-count").inner_text() == "1 rows selected"
     page.keyboard.press("Escape")
     assert page.locator("#tooltip").is_hidden()
 

@@ -25,9 +25,9 @@ from fruit_page import (
 
 def test_the_map_is_there(page):
     assert page.title() == "fruit.parquet · pixelsne"
-    assert page.locator("#counts").inner_text() == "900 rows"
+    assert page.locator("#row-counts").inner_text() == "900 rows"
     assert "token" not in page.url
-    page.locator("#fold").click()
+    page.locator("#toggle-panel").click()
     seen = picture(page)
     for center in CENTERS:
         x, y = map(int, screen_position(page, *center))
@@ -90,11 +90,11 @@ def test_colors_are_switched(page):
     kinds = picture(page)
     page.locator("#color").select_option("score")
     assert np.abs(picture(page) - kinds).mean() > 0.005
-    assert page.locator("#legend canvas.scale").is_visible()
+    assert page.locator("#legend canvas.color-bar").is_visible()
     assert "1 without a value" in page.locator("#legend").inner_text()
     page.get_by_label("show numbers from").fill("80")
     page.get_by_label("show numbers from").press("Enter")
-    assert "800 hidden" in page.locator("#counts").inner_text()
+    assert "800 hidden" in page.locator("#row-counts").inner_text()
     page.locator("#color").select_option("")
     settle(page)
     assert page.locator("#legend").inner_text() == ""
@@ -107,27 +107,27 @@ def test_the_legend_counts_isolates_and_hides(page):
     assert [entries.nth(index).locator(".count").inner_text() for index in range(3)] == ["300"] * 3
     apple = page.locator("#legend button", has_text="apple")
     apple.click()
-    assert "600 hidden" in page.locator("#counts").inner_text()
+    assert "600 hidden" in page.locator("#row-counts").inner_text()
     assert apple.get_attribute("aria-pressed") == "true"
     apple.click()
-    assert "hidden" not in page.locator("#counts").inner_text()
+    assert "hidden" not in page.locator("#row-counts").inner_text()
     apple.click(modifiers=["Control"])
-    assert "300 hidden" in page.locator("#counts").inner_text()
+    assert "300 hidden" in page.locator("#row-counts").inner_text()
     page.keyboard.press("Escape")
-    assert "hidden" not in page.locator("#counts").inner_text()
+    assert "hidden" not in page.locator("#row-counts").inner_text()
 
 
 def test_search_finds_and_zooms(page):
     page.keyboard.press("/")
     page.keyboard.type("NEEDLE")
-    until(lambda: page.locator("#found").inner_text() == "1 found")
+    until(lambda: page.locator("#match-count").inner_text() == "1 found")
     page.keyboard.press("Enter")
     zooms = re.compile(r"zoom=([\d.]+)")
     until(lambda: max(map(float, zooms.findall(page.evaluate("location.hash"))), default=0) > 10)
     page.keyboard.press("Escape")
     assert page.locator("#search").input_value() == ""
     page.locator("#search").fill("apple")
-    until(lambda: page.locator("#found").inner_text() == "300 found")
+    until(lambda: page.locator("#match-count").inner_text() == "300 found")
 
 
 def test_density_dark_size_and_the_picture(page):
@@ -135,10 +135,10 @@ def test_density_dark_size_and_the_picture(page):
     page.get_by_role("radio", name="density").check()
     assert np.abs(picture(page) - points).mean() > 0.003
     page.get_by_role("radio", name="points").check()
-    page.locator("#dark").click()
+    page.locator("#toggle-dark").click()
     assert picture(page).mean() < 0.3
     page.locator("#size").fill("14")
-    content = saved(page, "#picture")
+    content = saved(page, "#save-image")
     drawn = matplotlib.image.imread(io.BytesIO(content))
     assert drawn.shape[0] == 760
     assert drawn.shape[1] > 900, "the map up to the panel, and a legend"
@@ -158,7 +158,7 @@ def test_density_heeds_search_selection_and_legend(page):
     page.get_by_role("radio", name="density").check()
     assert min(colored(picture(page), page, center) for center in CENTERS) > 0.05
     page.locator("#search").fill("apple")
-    until(lambda: page.locator("#found").inner_text() == "300 found")
+    until(lambda: page.locator("#match-count").inner_text() == "300 found")
     seen = picture(page)
     assert colored(seen, page, CENTERS[0]) > 0.05
     assert colored(seen, page, CENTERS[1]) < 0.01, "what was not found is put back"
@@ -197,16 +197,16 @@ def test_words_stay_words(page):
     page.wait_for_selector("#tooltip:not([hidden])")
     assert HOSTILE in page.locator("#tooltip").inner_text()
     page.locator("#search").fill("alert(2)")
-    until(lambda: page.locator("#found").inner_text() == "1 found")
+    until(lambda: page.locator("#match-count").inner_text() == "1 found")
 
 
 def test_on_a_phone(browser, server):
     watched = Watched(browser, 390, 800, has_touch=True, is_mobile=True)
     page = watched.open(server.address)
     assert page.locator("#panel").is_hidden()
-    page.locator("#fold").tap()
+    page.locator("#toggle-panel").tap()
     assert page.locator("#color").is_visible()
-    page.locator("#fold").tap()
+    page.locator("#toggle-panel").tap()
     page.touchscreen.tap(*screen_position(page, 590, 390))
     page.wait_for_selector("#tooltip[data-row='7']")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -43,13 +43,13 @@ def test_a_run_from_start_to_end(watched, points, monkeypatch):
     page.wait_for_selector("html[data-run=paused]")
     opened.set()
     settle(page)
-    iteration = page.locator("#status").inner_text()
+    iteration = page.locator("#run-status").inner_text()
     assert "paused" in iteration
     page.wait_for_timeout(700)
-    assert page.locator("#status").inner_text() == iteration
+    assert page.locator("#run-status").inner_text() == iteration
     page.locator("#pause").click()
     page.wait_for_selector("html[data-run=finished]", timeout=120_000)
-    assert "finished · iteration 1,500 · KL" in page.locator("#status").inner_text()
+    assert "finished · iteration 1,500 · KL" in page.locator("#run-status").inner_text()
     view.wait()
     expected = PixelSNE(max_iter=1500, tol=0, random_state=0).fit_transform(values)
     np.testing.assert_array_equal(model.embedding_, expected)
@@ -66,7 +66,7 @@ def test_a_run_is_stopped_and_kept(watched, points):
     until(lambda: position_updates(page) > 2)
     page.locator("#stop").click()
     page.wait_for_selector("html[data-run=stopped]", timeout=60_000)
-    assert "stopped, the map is kept" in page.locator("#status").inner_text()
+    assert "stopped, the map is kept" in page.locator("#run-status").inner_text()
     view.wait()
     assert model.stopped_by_ == "callback"
     assert 0 < model.n_iter_ < 100_000
@@ -80,7 +80,7 @@ def test_a_run_that_fails_says_why(watched):
     view = viewer.watch(PixelSNE(), values, open_browser=False)
     page = watched.open(view.address)
     page.wait_for_selector("html[data-run=failed]", timeout=60_000)
-    assert "NaN" in page.locator("#status").inner_text()
+    assert "NaN" in page.locator("#run-status").inner_text()
     watched.page.close()
     view.close()
 

@@ -75,9 +75,9 @@ def page(browser, library):
 )
 def test_what_is_found(page, typed, found):
     page.locator("#search").fill("")
-    until(lambda: page.locator("#found").inner_text() == "")
+    until(lambda: page.locator("#match-count").inner_text() == "")
     page.locator("#search").fill(typed)
     if found is None:
         page.wait_for_timeout(400)
     expected = "" if found is None else f"{found} found"
-    until(lambda: page.locator("#found").inner_text() == expected, 10)
+    until(lambda: page.locator("#match-count").inner_text() == expected, 10)

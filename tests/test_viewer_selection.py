@@ -18,8 +18,8 @@ def test_a_lasso_selects_exactly_these_rows(page, server, shown):
     drag_around(page, CENTERS[0], 60)
     expected = rows_within(one, CENTERS[0], 60)
     assert len(expected) == 300
-    assert page.locator("#selected").inner_text() == "300 rows selected"
-    ids = np.array([int(line) for line in saved(page, "#save-ids").split()])
+    assert page.locator("#selection-count").inner_text() == "300 rows selected"
+    ids = np.array([int(line) for line in saved(page, "#save-row-numbers").split()])
     np.testing.assert_array_equal(ids, expected)
     table = pa.csv.read_csv(io.BytesIO(saved(page, "#save-csv")))
     np.testing.assert_array_equal(table["row"], expected)
@@ -30,9 +30,9 @@ def test_a_lasso_selects_exactly_these_rows(page, server, shown):
     np.testing.assert_array_equal(server.selection, expected)
     drag_around(page, CENTERS[1], 60, ["Control"])
     both = len(expected) + len(rows_within(one, CENTERS[1], 60))
-    assert page.locator("#selected").inner_text() == f"{both} rows selected"
+    assert page.locator("#selection-count").inner_text() == f"{both} rows selected"
     drag_around(page, CENTERS[0], 60, ["Alt"])
-    assert page.locator("#selected").inner_text() == f"{both - len(expected)} rows selected"
+    assert page.locator("#selection-count").inner_text() == f"{both - len(expected)} rows selected"
     assert "pear" in page.locator("#table").inner_text()
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
@@ -48,7 +48,7 @@ def test_a_box_selects_too(page, shown):
     page.mouse.up()
     page.keyboard.up("Shift")
     count = len(rows_within(shown[0], CENTERS[2], 50))
-    assert page.locator("#selected").inner_text() == f"{count} rows selected"
+    assert page.locator("#selection-count").inner_text() == f"{count} rows selected"
 
 
 def test_selections_arrive_in_their_order(page, server, shown):

@@ -51,7 +51,7 @@ def alone(browser):
 
 SEEN = """() => {
   const box = document.getElementById("table").getBoundingClientRect();
-  const lines = [...document.querySelectorAll(".lines .line")];
+  const lines = [...document.querySelectorAll(".table-body .line")];
   const seen = lines.map((line) => [line.getBoundingClientRect(), line.children[0].textContent])
     .filter(([{ top, bottom }]) => top >= box.top + 20 && bottom <= box.bottom + 1);
   return seen.sort((one, other) => one[0].top - other[0].top).map(([, row]) => Number(row));
@@ -161,7 +161,7 @@ def test_a_click_on_a_heading_sorts(selected, sortable, column):
 
 
 def test_columns_use_the_room(selected):
-    boxes = [one.bounding_box() for one in selected.locator(".lines .line").first.locator("[role=cell]").all()]
+    boxes = [one.bounding_box() for one in selected.locator(".table-body .line").first.locator("[role=cell]").all()]
     widths = [box["width"] for box in boxes]
     assert widths[1] < 120, "a short word needs little"
     assert widths[-1] > 600, "a long text takes what is left"
@@ -169,6 +169,6 @@ def test_columns_use_the_room(selected):
     heads = [one.bounding_box() for one in selected.locator("[role=columnheader]").all()]
     assert [box["x"] for box in heads] == [box["x"] for box in boxes], "below their names"
     cut = selected.evaluate(
-        "[...document.querySelectorAll('.lines [role=cell]')].map((one) => one.scrollWidth > one.clientWidth)"
+        "[...document.querySelectorAll('.table-body [role=cell]')].map((one) => one.scrollWidth > one.clientWidth)"
     )
     assert sum(cut) / len(cut) < 0.2

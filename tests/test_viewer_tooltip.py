@@ -93,7 +93,7 @@ def test_typing_closes_the_words(page):
     page.keyboard.press("/")
     page.keyboard.type("pe")
     assert page.locator("#tooltip").is_hidden()
-    until(lambda: page.locator("#found").inner_text() == "300 found")
+    until(lambda: page.locator("#match-count").inner_text() == "300 found")
     settle(page)
     assert page.locator("#tooltip").is_hidden()
     page.mouse.move(*screen_position(page, CENTERS[1][0] + 2, CENTERS[1][1]))
@@ -102,7 +102,7 @@ def test_typing_closes_the_words(page):
 
 def test_rows_that_are_put_back_do_not_answer(page):
     page.locator("#search").fill("apple")
-    until(lambda: page.locator("#found").inner_text() == "300 found")
+    until(lambda: page.locator("#match-count").inner_text() == "300 found")
     page.mouse.move(*screen_position(page, *CENTERS[1]))
     settle(page)
     assert page.locator("#tooltip").is_hidden()
@@ -113,15 +113,15 @@ def test_rows_that_are_put_back_do_not_answer(page):
 
 def test_a_lasso_takes_what_the_search_found(page, shown):
     page.locator("#search").fill("note 10")
-    until(lambda: "found" in page.locator("#found").inner_text())
-    found = int(page.locator("#found").inner_text().split()[0])
+    until(lambda: "found" in page.locator("#match-count").inner_text())
+    found = int(page.locator("#match-count").inner_text().split()[0])
     assert found < 900
     page.locator("#map").focus()
     page.keyboard.press("l")
     drag_around(page, CENTERS[1], 60)
     table = shown[0].extra_columns.column("words").to_pylist()
     expected = sum("10" in words for words in table[1::3])
-    assert page.locator("#selected").inner_text() == f"{expected} rows selected"
+    assert page.locator("#selection-count").inner_text() == f"{expected} rows selected"
 
 
 def test_dragging_the_map_is_no_click(page):

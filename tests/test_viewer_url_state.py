@@ -33,8 +33,8 @@ def test_the_filter_of_the_legend_is_kept(page, watched, modifiers):
     page.locator("#legend button", has_text="apple").click(modifiers=modifiers)
     again = reopened(page, watched)
     assert pressed(again) == pressed(page)
-    assert again.locator("#counts").inner_text() == page.locator("#counts").inner_text()
-    assert "hidden" in again.locator("#counts").inner_text()
+    assert again.locator("#row-counts").inner_text() == page.locator("#row-counts").inner_text()
+    assert "hidden" in again.locator("#row-counts").inner_text()
 
 
 def test_the_range_of_numbers_is_kept(page, watched):
@@ -42,7 +42,7 @@ def test_the_range_of_numbers_is_kept(page, watched):
     page.get_by_label("show numbers from").fill("80")
     page.get_by_label("show numbers from").press("Enter")
     again = reopened(page, watched)
-    assert "800 hidden" in again.locator("#counts").inner_text()
+    assert "800 hidden" in again.locator("#row-counts").inner_text()
     assert again.get_by_label("show numbers from").input_value() == "80"
     assert again.get_by_label("show numbers up to").input_value() == ""
 
@@ -61,11 +61,11 @@ def test_labels_size_and_opacity_are_kept(page, watched):
 
 
 def test_the_number_of_colors_is_kept(page, watched):
-    page.locator("#shown").fill("2")
-    page.locator("#shown").press("Enter")
+    page.locator("#color-count").fill("2")
+    page.locator("#color-count").press("Enter")
     assert page.locator("#legend button").count() == 2
     again = reopened(page, watched)
-    assert again.locator("#shown").input_value() == "2"
+    assert again.locator("#color-count").input_value() == "2"
     assert again.locator("#legend button").count() == 2
 
 
@@ -78,11 +78,11 @@ def test_no_color_is_kept(page, watched):
 
 def test_a_link_that_names_what_is_not_there(watched, server):
     page = watched.open(f"{server.address}&only=banana&hide=plum&from=x&size=huge&color=nothing&colors=-4")
-    assert "hidden" not in page.locator("#counts").inner_text()
+    assert "hidden" not in page.locator("#row-counts").inner_text()
 
 
 def picture_of(page):
-    return matplotlib.image.imread(io.BytesIO(saved(page, "#picture")))[:, :, :3]
+    return matplotlib.image.imread(io.BytesIO(saved(page, "#save-image")))[:, :, :3]
 
 
 def test_the_picture_has_no_ring(page):

@@ -21,7 +21,7 @@ SCREENS = {"desk": (1280, 800), "phone": (390, 844)}
 
 def covers(page):
     """Return the boxes of all controls that cover the map."""
-    found = [page.locator(name) for name in ("#bar", "#panel", "#drawer", "#live")]
+    found = [page.locator(name) for name in ("#toolbar", "#panel", "#drawer", "#run-footer")]
     return [one.bounding_box() for one in found if one.is_visible()]
 
 
@@ -79,7 +79,7 @@ def test_the_panel_ends_above_the_drawer(browser, server):
     settle(page)
     panel, drawer = page.locator("#panel").bounding_box(), page.locator("#drawer").bounding_box()
     assert panel["y"] + panel["height"] <= drawer["y"]
-    page.locator("#keys").click()
+    page.locator("#show-help").click()
     assert page.locator("#help").is_visible(), "the last button is within reach"
     watched.close()
 
@@ -94,12 +94,12 @@ def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
     page = watched.open(view.address)
     page.wait_for_selector("html[data-positions='1']")
     settle(page)
-    assert page.locator("#live").is_visible()
+    assert page.locator("#run-footer").is_visible()
     assert is_free(page, one.placed, np.arange(900))
     page.keyboard.press("l")
     drag_around(page, CENTERS[2], 50)
     settle(page)
-    drawer, line = page.locator("#drawer").bounding_box(), page.locator("#live").bounding_box()
+    drawer, line = page.locator("#drawer").bounding_box(), page.locator("#run-footer").bounding_box()
     assert abs(drawer["y"] + drawer["height"] - line["y"]) <= 1, "the drawer stands on it"
     watched.close()
     view.close()
@@ -180,7 +180,7 @@ def test_the_panel_is_closed_on_a_phone_and_open_on_a_desk_until_somebody_decide
     page.reload()
     page.wait_for_selector("html[data-ready]")
     assert page.locator("#panel").is_visible()
-    page.locator("#fold").click()
+    page.locator("#toggle-panel").click()
     page.reload()
     page.wait_for_selector("html[data-ready]")
     assert page.locator("#panel").is_hidden()

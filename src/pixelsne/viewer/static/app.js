@@ -43,7 +43,7 @@ export class App {
     this.grid = new Grid(this.scene);
     this.labels = new Labels(this.scene);
     this.legend = new Legend(element("legend"), () => this._updateColors());
-    this.tooltip = new Tooltip(element("tooltip"), element("spoken"), this.columns, this.scene, this.camera);
+    this.tooltip = new Tooltip(element("tooltip"), element("announcement"), this.columns, this.scene, this.camera);
     this.selection = new Selection(n, () => this._selectionChanged());
     this.selectedRows = new SelectedRows(this.columns, (row) => this.highlight(row, "table"));
     /** @type {import("./data.js").Column | null} */
@@ -183,7 +183,7 @@ export class App {
     if (hidden > 0) parts.push(`${hidden.toLocaleString("en")} hidden`);
     if (this.selection.count > 0) parts.push(`${this.selection.count.toLocaleString("en")} selected`);
     if (this.renderLoop.isSampled) parts.push("fewer drawn while it moves");
-    element("counts").textContent = parts.join(" · ");
+    element("row-counts").textContent = parts.join(" · ");
   }
 
   // Rows
@@ -230,7 +230,7 @@ export class App {
     const number = ++this._searches;
     if (query.trim() === "") {
       this.matches = null;
-      element("found").textContent = "";
+      element("match-count").textContent = "";
       this._updateColors();
       return;
     }
@@ -238,7 +238,7 @@ export class App {
     if (rows === null) return;
     this.matches = new Uint8Array(this.scene.n);
     for (const row of rows) this.matches[row] = 1;
-    element("found").textContent = `${rows.length.toLocaleString("en")} found`;
+    element("match-count").textContent = `${rows.length.toLocaleString("en")} found`;
     this._updateColors();
   }
 

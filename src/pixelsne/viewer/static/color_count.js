@@ -12,8 +12,8 @@ const DEFAULT_COLORS = 20;
  */
 export function chosenColorCount(column) {
   const names = column?.metadata.names.length ?? 0;
-  const count = Number(input("shown").value);
-  return element("shown-field").hidden || count === Math.min(DEFAULT_COLORS, names) ? undefined : count;
+  const count = Number(input("color-count").value);
+  return element("color-count-field").hidden || count === Math.min(DEFAULT_COLORS, names) ? undefined : count;
 }
 
 /**
@@ -22,8 +22,8 @@ export function chosenColorCount(column) {
  * @param {string} name of the column
  */
 export function setColorCount(count, name) {
-  input("shown").value = String(count);
-  input("shown").dataset.column = name;
+  input("color-count").value = String(count);
+  input("color-count").dataset.column = name;
 }
 
 /**
@@ -32,8 +32,8 @@ export function setColorCount(count, name) {
  */
 export function fitColorCount(column) {
   const names = column?.metadata.names.length ?? 0;
-  const field = input("shown");
-  element("shown-field").hidden = names <= MIN_COLORS;
+  const field = input("color-count");
+  element("color-count-field").hidden = names <= MIN_COLORS;
   field.max = String(Math.min(MAX_COLORS, Math.max(MIN_COLORS, names)));
   if (field.value === "" || field.dataset.column !== column?.name) {
     field.value = String(Math.min(DEFAULT_COLORS, names));

@@ -103,7 +103,7 @@ export class ContinuousScale {
 
 function colorBar() {
   const bar = document.createElement("canvas");
-  bar.className = "scale";
+  bar.className = "color-bar";
   bar.width = 256;
   bar.height = 1;
   const context = bar.getContext("2d");
@@ -129,7 +129,7 @@ function ticksBelow(scale) {
     label.style.transform = share < half || share > 1 - half ? "" : "translateX(-50%)";
     label.textContent = lines.join("\n");
     ticks.append(mark, label);
-    if (lines.length > 1) ticks.classList.add("high");
+    if (lines.length > 1) ticks.classList.add("two-lines");
   }
   return ticks;
 }
@@ -142,7 +142,7 @@ function ticksBelow(scale) {
  */
 function rangeFields(scale, range, apply) {
   const ends = document.createElement("div");
-  ends.className = "ends";
+  ends.className = "range-fields";
   const fields = [rangeField(scale, "from", scale.low, range?.[0]), rangeField(scale, "up to", scale.high, range?.[1])];
   const update = () => {
     const [low, high] = fields.map((field) => field.valueAsNumber);

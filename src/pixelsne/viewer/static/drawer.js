@@ -9,8 +9,8 @@ export function bindDrawer(app) {
   const saveParquet = () => selectedRows.sent.then(() => saveFromServer("selection.parquet"));
   element("zoom-selected").addEventListener("click", () => app.zoomTo((row) => selection.mask[row] === 1));
   element("save-csv").addEventListener("click", () => saveCsv(columns, selection.rows()).catch(showError));
-  element("save-ids").addEventListener("click", () => saveRowNumbers(selection.rows()));
+  element("save-row-numbers").addEventListener("click", () => saveRowNumbers(selection.rows()));
   element("save-parquet").addEventListener("click", () => saveParquet().catch(showError));
   element("save-parquet").hidden = !app.manifest.exports;
-  element("unselect").addEventListener("click", () => selection.clear());
+  element("clear-selection").addEventListener("click", () => selection.clear());
 }

@@ -9,8 +9,8 @@ export function bindPanel(app) {
   bindColors(app);
   bindStyle(app);
   showUnavailable(app.manifest);
-  element("picture").addEventListener("click", () => saveImage(app).catch(showError));
-  element("keys").addEventListener("click", () => /** @type {HTMLDialogElement} */ (element("help")).showModal());
+  element("save-image").addEventListener("click", () => saveImage(app).catch(showError));
+  element("show-help").addEventListener("click", () => /** @type {HTMLDialogElement} */ (element("help")).showModal());
 }
 
 /** @param {import("./app.js").App} app */
@@ -19,7 +19,7 @@ function bindColors(app) {
   select.append(new Option("nothing", ""));
   for (const { name, type } of app.columns) if (type.colorScale !== null) select.append(new Option(name, name));
   select.addEventListener("change", () => app.colorBy(select.value).catch(showError));
-  input("shown").addEventListener("change", () => app.updateColorScale());
+  input("color-count").addEventListener("change", () => app.updateColorScale());
 }
 
 /**
@@ -28,8 +28,8 @@ function bindColors(app) {
  */
 function showUnavailable(manifest) {
   const names = unavailableColumns(manifest).map(({ name, reason }) => `${name} (${reason})`);
-  element("unavailable").hidden = names.length === 0;
-  element("unavailable").textContent = `Not shown: ${names.join(", ")}`;
+  element("unavailable-columns").hidden = names.length === 0;
+  element("unavailable-columns").textContent = `Not shown: ${names.join(", ")}`;
 }
 
 /** @param {import("./app.js").App} app */
@@ -59,7 +59,7 @@ export function bindPanelToggle() {
   const setOpen = (/** @type {boolean} */ isOpen) => {
     if (!isOpen && panel.contains(document.activeElement)) element("map").focus(); // hidden elements get no keys
     panel.hidden = !isOpen;
-    element("fold").setAttribute("aria-expanded", String(isOpen));
+    element("toggle-panel").setAttribute("aria-expanded", String(isOpen));
   };
   const stored = readStored("panel");
   setOpen(stored === null ? innerWidth > 640 : stored === "true");
@@ -67,7 +67,7 @@ export function bindPanelToggle() {
     setOpen(panel.hidden === true);
     store("panel", String(!panel.hidden));
   };
-  element("fold").addEventListener("click", toggle);
+  element("toggle-panel").addEventListener("click", toggle);
   return toggle;
 }
 

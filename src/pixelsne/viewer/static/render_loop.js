@@ -148,8 +148,8 @@ export class RenderLoop {
   _exposeCounts() {
     const { dataset } = document.documentElement;
     dataset.frames = String(++this._frames);
-    dataset.drawn = String(this._drawnTo);
-    dataset.all = String(this.scene.n);
-    if (this.hasPositions) dataset.painted ??= String(performance.now());
+    dataset.drawnPoints = String(this._drawnTo);
+    dataset.allPoints = String(this.scene.n);
+    if (this.hasPositions) dataset.firstFrameTime ??= String(performance.now());
   }
 }

@@ -7,7 +7,7 @@ import { drawCurve, stageName, statusText } from "./run_status.js";
 
 /** @param {import("./app.js").App} app */
 export function bindRun(app) {
-  element("live").hidden = false;
+  element("run-footer").hidden = false;
   let state = "";
   connectToRun({
     status(status) {
@@ -30,16 +30,16 @@ export function bindRun(app) {
 function showStatus(status) {
   const { state } = status;
   document.documentElement.dataset.run = state;
-  element("status").textContent = statusText(status);
+  element("run-status").textContent = statusText(status);
   const stage = state === "running" ? stageName(status) : statusText(status); // announced when it changes, not ten times a second
-  if (element("stage").textContent !== stage) element("stage").textContent = stage;
-  const bar = /** @type {HTMLProgressElement} */ (element("progress"));
+  if (element("run-stage").textContent !== stage) element("run-stage").textContent = stage;
+  const bar = /** @type {HTMLProgressElement} */ (element("run-progress"));
   bar.value = status.fraction;
   bar.hidden = isEnded(status);
   element("pause").textContent = state === "paused" ? "Resume" : "Pause";
   element("pause").hidden = element("stop").hidden = isEnded(status);
   const color = getComputedStyle(document.documentElement).getPropertyValue("--accent");
-  drawCurve(/** @type {HTMLCanvasElement} */ (element("curve")), status.moves, color);
+  drawCurve(/** @type {HTMLCanvasElement} */ (element("movement-curve")), status.moves, color);
 }
 
 /**

@@ -19,7 +19,7 @@ export class SelectedRows {
   /** @param {Uint32Array<ArrayBuffer>} rows */
   show(rows) {
     element("drawer").hidden = rows.length === 0;
-    element("selected").textContent = `${rows.length.toLocaleString("en")} rows selected`;
+    element("selection-count").textContent = `${rows.length.toLocaleString("en")} rows selected`;
     if (rows.length > 0) this.table.show(rows).catch(showError);
   }
 

@@ -152,10 +152,10 @@ export class Table {
  * @param {HTMLElement} root
  */
 function createTable(root) {
-  const grid = createNode("div", "grid", "table");
+  const grid = createNode("div", "table-grid", "table");
   grid.ariaLabel = "Selected rows";
-  const [top, body] = [createNode("div", "top", "rowgroup"), createNode("div", "lines", "rowgroup")];
-  const head = createNode("div", "line head", "row");
+  const [top, body] = [createNode("div", "table-head", "rowgroup"), createNode("div", "table-body", "rowgroup")];
+  const head = createNode("div", "line headings", "row");
   head.setAttribute("aria-rowindex", "1");
   top.append(head);
   grid.append(top, body);

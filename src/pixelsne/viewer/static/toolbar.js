@@ -8,8 +8,8 @@ const TYPING_PAUSE = 120; // milliseconds without a key after which a search sta
 /** @param {import("./app.js").App} app */
 export function bindToolbar(app) {
   fadeWhenIdle();
-  element("home").addEventListener("click", () => app.camera.resetView());
-  element("dark").addEventListener("click", () => app.setDark(!app.scene.dark));
+  element("reset-view").addEventListener("click", () => app.camera.resetView());
+  element("toggle-dark").addEventListener("click", () => app.setDark(!app.scene.dark));
   for (const button of document.querySelectorAll("[data-tool]")) {
     const { tool } = /** @type {HTMLElement} */ (button).dataset;
     button.addEventListener("click", () => app.setTool(/** @type {import("./selection.js").Tool} */ (tool)));
@@ -33,7 +33,7 @@ function bindToolArrows() {
 
 /** Make the toolbar transparent while the user is idle. */
 function fadeWhenIdle() {
-  const bar = element("bar");
+  const bar = element("toolbar");
   let timer = 0;
   const wake = () => {
     bar.classList.remove("idle");

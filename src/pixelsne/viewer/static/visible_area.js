@@ -15,13 +15,13 @@ const heightOf = (id) => (element(id).hidden ? 0 : element(id).offsetHeight);
 function measureVisibleArea() {
   const { style } = document.documentElement;
   const surface = element("map");
-  const footer = heightOf("live");
+  const footer = heightOf("run-footer");
   const covered = footer + heightOf("drawer");
   style.setProperty("--footer-height", `${footer}px`);
   style.setProperty("--bottom-height", `${covered}px`);
   const panel = element("panel");
   const isSheet = panel.offsetWidth > surface.clientWidth / 2; // on a phone the panel is at the bottom
-  const area = { left: 0, top: element("bar").offsetHeight, right: surface.clientWidth, bottom: surface.clientHeight - covered };
+  const area = { left: 0, top: element("toolbar").offsetHeight, right: surface.clientWidth, bottom: surface.clientHeight - covered };
   if (panel.hidden) return area;
   if (!isSheet) return { ...area, right: panel.offsetLeft - PANEL_GAP };
   const bottom = Math.min(area.bottom, panel.offsetTop - PANEL_GAP);
@@ -36,6 +36,6 @@ export function bindVisibleArea(app) {
   const surface = element("map");
   const fit = () => app.resize(surface.clientWidth, surface.clientHeight, measureVisibleArea());
   const observer = new ResizeObserver(fit);
-  for (const id of ["map", "bar", "panel", "live", "drawer"]) observer.observe(element(id));
+  for (const id of ["map", "toolbar", "panel", "run-footer", "drawer"]) observer.observe(element(id));
   fit();
 }
