@@ -8,10 +8,10 @@ import { defaultBoundsOf, isOutdated } from "./default_bounds.js";
 import { element, input } from "./dom.js";
 import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
-import { Grid } from "./picking.js";
+import { PointGrid } from "./picking.js";
 import { colorPoints } from "./point_colors.js";
 import { nextPoint } from "./point_navigation.js";
-import { RenderLoop, TRANSITION } from "./render_loop.js";
+import { RenderLoop, TRANSITION_TIME } from "./render_loop.js";
 import { createRenderer } from "./renderer.js";
 import { boundsOf, emptyScene, screenPosition } from "./scene.js";
 import { findRows } from "./search.js";
@@ -40,7 +40,7 @@ export class App {
       sampledChanged: () => this._showCounts(),
       drawn: () => this._saveUrlState(),
     });
-    this.grid = new Grid(this.scene);
+    this.grid = new PointGrid(this.scene);
     this.labels = new Labels(this.scene);
     this.legend = new Legend(element("legend"), () => this._updateColors());
     this.tooltip = new Tooltip(element("tooltip"), element("announcement"), this.columns, this.scene, this.camera);
@@ -78,12 +78,12 @@ export class App {
     if (positions.length !== this.scene.positions.length || positions.length === 0) return;
     const isFirst = !this.renderLoop.hasPositions;
     this.renderLoop.setPositions(positions, animate);
-    this.grid.buildAfter(2 * TRANSITION);
+    this.grid.scheduleBuild(2 * TRANSITION_TIME);
     const bounds = defaultBoundsOf(this.scene);
     if (isFirst || isOutdated(this.camera.defaultBounds, bounds)) this.camera.setDefaultBounds(bounds, !isFirst);
     const { x, y, zoom } = this._initialView;
     if (isFirst && x !== undefined && y !== undefined && zoom !== undefined) {
-      this.camera.show([x, y], this.camera.defaultScale * zoom, false);
+      this.camera.moveTo([x, y], this.camera.defaultScale * zoom, false);
     }
   }
 
@@ -109,7 +109,7 @@ export class App {
   _cameraChanged() {
     const { scale, isMoving } = this.camera;
     document.documentElement.dataset.camera = [Number(isMoving), scale, ...this.camera.toScreen(0, 0)].join(" "); // for tests
-    if (this.isNavigating) this.tooltip.move();
+    if (this.isNavigating) this.tooltip.updatePosition();
     else if (isMoving) this.highlight(-1); // another point may be under the pointer now
     this.renderLoop.draw();
   }
@@ -215,7 +215,7 @@ export class App {
     this.highlight(row, "keys");
     const [x, y] = screenPosition(scene, camera, row);
     const { left, top, right, bottom } = camera.visibleArea;
-    if (x < left || x > right || y < top || y > bottom) camera.show(camera.toMap(x, y), camera.scale);
+    if (x < left || x > right || y < top || y > bottom) camera.moveTo(camera.toMap(x, y), camera.scale);
   }
 
   /** Select or unselect the row that was reached with the keyboard. */

@@ -2,11 +2,11 @@
 
 const MAX_ZOOM = 2000; // relative to the default view: a pixel of the map would fill the screen
 const MIN_ZOOM = 1 / 4;
-const MARGIN = 24; // CSS pixels around the bounds that are shown
+const VIEW_MARGIN = 24; // CSS pixels around the bounds that are shown
 const FRICTION = 0.004; // of inertia, per millisecond
-const MIN_BOUNDS = 1 / 200; // of the map's side: a single point is shown with its surroundings
-const ANIMATION = 350; // milliseconds
-const SETTLED = 140; // milliseconds without a change after which the camera rests
+const MIN_BOUNDS_FRACTION = 1 / 200; // of the map's side: a single point is shown with its surroundings
+const ANIMATION_TIME = 350; // milliseconds
+const SETTLE_TIME = 140; // milliseconds without a change after which the camera rests
 
 /**
  * @typedef {{left: number, top: number, right: number, bottom: number}} Area CSS pixels
@@ -45,9 +45,9 @@ export class Camera {
     const isSameScreen = width === this.width && height === this.height;
     const isSameArea = Object.entries(this.visibleArea).every(([side, value]) => visibleArea[/** @type {keyof Area} */ (side)] === value);
     if (isSameScreen && isSameArea) return;
-    const before = this.middle;
+    const before = this.visibleCenter;
     [this.width, this.height, this.visibleArea] = [width, height, visibleArea];
-    const shift = this.middle.map((value, axis) => (value - before[axis]) / this.scale);
+    const shift = this.visibleCenter.map((value, axis) => (value - before[axis]) / this.scale);
     if (isSameScreen) this.center = this.center.map((value, axis) => value + shift[axis]); // points keep their screen positions
     if (this.isDefaultView) this.resetView(isSameScreen && !isFirst);
     else this.changed();
@@ -63,7 +63,7 @@ export class Camera {
   }
 
   /** The center of the visible area, CSS pixels. */
-  get middle() {
+  get visibleCenter() {
     const { left, top, right, bottom } = this.visibleArea;
     return [(left + right) / 2, (top + bottom) / 2];
   }
@@ -74,8 +74,8 @@ export class Camera {
    */
   _scaleFor([left, top, right, bottom]) {
     const area = this.visibleArea;
-    const [across, down] = [area.right - area.left - 2 * MARGIN, area.bottom - area.top - 2 * MARGIN];
-    const [width, height] = [right - left, bottom - top].map((side, axis) => Math.max(side, this.resolution[axis] * MIN_BOUNDS));
+    const [across, down] = [area.right - area.left - 2 * VIEW_MARGIN, area.bottom - area.top - 2 * VIEW_MARGIN];
+    const [width, height] = [right - left, bottom - top].map((side, axis) => Math.max(side, this.resolution[axis] * MIN_BOUNDS_FRACTION));
     return Math.max(1e-3, Math.min(across / width, down / height));
   }
 
@@ -95,12 +95,12 @@ export class Camera {
   }
 
   /**
-   * Clamp a scale. The minimum allows to see points far outside of the default bounds.
+   * Clamp a scale. The minimum is low enough to show points far outside of the default bounds.
    * @param {number} scale
    */
-  _clamped(scale) {
-    const least = MIN_ZOOM * Math.min(this.defaultScale, this._scaleFor([0, 0, ...this.resolution]));
-    return Math.min(Math.max(scale, least), this.defaultScale * MAX_ZOOM);
+  _clampScale(scale) {
+    const minScale = MIN_ZOOM * Math.min(this.defaultScale, this._scaleFor([0, 0, ...this.resolution]));
+    return Math.min(Math.max(scale, minScale), this.defaultScale * MAX_ZOOM);
   }
 
   /**
@@ -108,12 +108,12 @@ export class Camera {
    * @param {number} scale
    * @param {boolean} animate
    */
-  show(center, scale, animate = true) {
+  moveTo(center, scale, animate = true) {
     cancelAnimationFrame(this._animation);
     this.isDefaultView = false;
-    const target = this._clamped(scale);
-    const isThere = Math.abs(target / this.scale - 1) < 1e-6 && Math.hypot(center[0] - this.center[0], center[1] - this.center[1]) * target < 0.5;
-    if (!animate || isThere || matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    const target = this._clampScale(scale);
+    const isAtTarget = Math.abs(target / this.scale - 1) < 1e-6 && Math.hypot(center[0] - this.center[0], center[1] - this.center[1]) * target < 0.5;
+    if (!animate || isAtTarget || matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.center = [...center];
       this.scale = target;
       this._notify();
@@ -130,7 +130,7 @@ export class Camera {
   _animateTo(center, scale) {
     const from = { center: this.center, scale: this.scale, time: performance.now() };
     const step = (/** @type {number} */ now) => {
-      const progress = Math.min(1, Math.max(0, (now - from.time) / ANIMATION));
+      const progress = Math.min(1, Math.max(0, (now - from.time) / ANIMATION_TIME));
       const eased = 1 - (1 - progress) ** 3;
       this.scale = from.scale * (scale / from.scale) ** eased;
       this.center = from.center.map((value, axis) => value + (center[axis] - value) * eased);
@@ -146,7 +146,7 @@ export class Camera {
    * @param {boolean} animate
    */
   fitBounds(bounds, animate = true) {
-    this.show([(bounds[0] + bounds[2]) / 2, (bounds[1] + bounds[3]) / 2], this._scaleFor(bounds), animate);
+    this.moveTo([(bounds[0] + bounds[2]) / 2, (bounds[1] + bounds[3]) / 2], this._scaleFor(bounds), animate);
   }
 
   /**
@@ -170,17 +170,17 @@ export class Camera {
     cancelAnimationFrame(this._animation);
     this.isDefaultView = false;
     const before = this.toMap(x, y);
-    this.scale = this._clamped(this.scale * factor);
+    this.scale = this._clampScale(this.scale * factor);
     const after = this.toMap(x, y);
     this.center = this.center.map((value, axis) => value + before[axis] - after[axis]);
     this._notify();
   }
 
   /**
-   * Pan with inertia.
+   * Pan on after a finger was lifted, more and more slowly.
    * @param {number[]} velocity CSS pixels per millisecond
    */
-  coast(velocity) {
+  panWithInertia(velocity) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches || Math.hypot(...velocity) < 0.05) return;
     let last = performance.now();
     const step = (/** @type {number} */ now) => {
@@ -200,8 +200,8 @@ export class Camera {
    * @returns {[number, number]} pixels of the map
    */
   toMap(x, y) {
-    const [middleX, middleY] = this.middle;
-    return [this.center[0] + (x - middleX) / this.scale, this.center[1] + (y - middleY) / this.scale];
+    const [centerX, centerY] = this.visibleCenter;
+    return [this.center[0] + (x - centerX) / this.scale, this.center[1] + (y - centerY) / this.scale];
   }
 
   /**
@@ -210,8 +210,8 @@ export class Camera {
    * @returns {[number, number]} CSS pixels
    */
   toScreen(x, y) {
-    const [middleX, middleY] = this.middle;
-    return [(x - this.center[0]) * this.scale + middleX, (y - this.center[1]) * this.scale + middleY];
+    const [centerX, centerY] = this.visibleCenter;
+    return [(x - this.center[0]) * this.scale + centerX, (y - this.center[1]) * this.scale + centerY];
   }
 
   _notify() {
@@ -220,7 +220,7 @@ export class Camera {
     this._settleTimer = window.setTimeout(() => {
       this.isMoving = false;
       this.changed();
-    }, SETTLED);
+    }, SETTLE_TIME);
     this.changed();
   }
 }

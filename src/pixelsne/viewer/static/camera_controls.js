@@ -2,7 +2,7 @@
 
 const KEY_STEP = 80; // CSS pixels
 const KEY_ZOOM = 1.4;
-const RESTED = 60; // milliseconds that a finger may rest before it is lifted and still coast
+const MAX_REST_TIME = 60; // milliseconds; a finger that rests longer before it is lifted pans without inertia
 
 /**
  * @param {import("./camera.js").Camera} camera
@@ -10,7 +10,7 @@ const RESTED = 60; // milliseconds that a finger may rest before it is lifted an
  * @returns {boolean} whether the key belongs to the camera
  */
 export function handleCameraKey(camera, event) {
-  const [x, y] = camera.middle;
+  const [x, y] = camera.visibleCenter;
   /** @type {Record<string, () => void>} */
   const actions = {
     ArrowLeft: () => camera.pan(KEY_STEP, 0),
@@ -77,8 +77,8 @@ function bindDragging(surface, camera, isTaken) {
   const release = (/** @type {PointerEvent} */ event) => {
     const last = pointers.get(event.pointerId);
     if (!pointers.delete(event.pointerId)) return;
-    const hasRested = last !== undefined && event.timeStamp - last.time > RESTED;
-    if (pointers.size === 0 && event.pointerType === "touch" && !hasRested) camera.coast(velocity);
+    const hasRested = last !== undefined && event.timeStamp - last.time > MAX_REST_TIME;
+    if (pointers.size === 0 && event.pointerType === "touch" && !hasRested) camera.panWithInertia(velocity);
   };
   surface.addEventListener("pointerup", release);
   surface.addEventListener("pointercancel", release);

@@ -29,11 +29,11 @@ export function rgb(hex) {
 
 /**
  * @param {string[]} stops
- * @param {number} share 0 to 1
+ * @param {number} fraction 0 to 1
  * @returns {Rgb}
  */
-function interpolate(stops, share) {
-  const position = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+function interpolate(stops, fraction) {
+  const position = Math.min(Math.max(fraction, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(position), stops.length - 2);
   const [first, second] = [rgb(stops[low]), rgb(stops[low + 1])];
   const weight = position - low;
@@ -41,10 +41,10 @@ function interpolate(stops, share) {
   return [mix(0), mix(1), mix(2)];
 }
 
-/** @param {number} share 0 to 1 */
-export const viridis = (share) => interpolate(VIRIDIS, share);
-/** @param {number} share 0 to 1 */
-export const magma = (share) => interpolate(MAGMA, share);
+/** @param {number} fraction 0 to 1 */
+export const viridis = (fraction) => interpolate(VIRIDIS, fraction);
+/** @param {number} fraction 0 to 1 */
+export const magma = (fraction) => interpolate(MAGMA, fraction);
 
 /** @param {Rgb} color */
 export const css = (color) => `rgb(${color[0]}, ${color[1]}, ${color[2]})`;

@@ -3,15 +3,15 @@
 import { css, GRAY, pixel, rgb, viridis } from "./colors.js";
 import { DAY } from "./ticks.js";
 
-const CHARACTERS = 32; // that fit below the color bar
-const SPREAD = 1.5; // distance of two ticks in lengths of a label, since labels at the ends are moved inside
+const LEGEND_CHARACTERS = 32; // that fit below the color bar
+const TICK_SPACING = 1.5; // in lengths of a label; more than 1, since labels at the ends are moved inward
 const MAX_IMAGE_TICKS = 6;
 
 /**
  * What distinguishes numbers from dates on a scale.
  * @typedef {{
- *   noun: string,
- *   minSpan: number,
+ *   noun: string,    // for the values
+ *   minSpan: number, // of a column with a single value
  *   ticks: (low: number, high: number, fits: import("./ticks.js").Fits) => import("./ticks.js").Tick[],
  *   inputType: (span: number) => "number" | "date" | "datetime-local",
  * }} Axis
@@ -22,13 +22,13 @@ const MAX_IMAGE_TICKS = 6;
 /** @implements {ColorScale} */
 export class ContinuousScale {
   /**
-   * One outlier does not take all colors, since the scale ends at percentiles.
+   * The scale ends at percentiles, so that a single outlier does not use up most of the colors.
    * @param {import("./data.js").Column} column
    * @param {Axis} axis
    */
   constructor(column, axis) {
     const sorted = column.numbers.filter((number) => Number.isFinite(number)).sort();
-    const quantile = (/** @type {number} */ share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+    const quantile = (/** @type {number} */ fraction) => sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] ?? 0;
     let [low, high] = [quantile(0.01), quantile(0.99)];
     if (low === high) [low, high] = [quantile(0), quantile(1)];
     if (low === high) high = low + axis.minSpan;
@@ -47,12 +47,12 @@ export class ContinuousScale {
   /** @param {Uint32Array} pixels */
   paint(pixels) {
     const { numbers, low } = this;
-    const steps = Uint32Array.from({ length: 256 }, (_, step) => pixel(viridis(step / 255)));
+    const shades = Uint32Array.from({ length: 256 }, (_, step) => pixel(viridis(step / 255)));
     const gray = pixel(rgb(GRAY));
     const factor = 255 / (this.high - low);
     for (let row = 0; row < pixels.length; row++) {
       const number = numbers[row];
-      pixels[row] = Number.isFinite(number) ? steps[Math.max(0, Math.min(255, Math.round((number - low) * factor)))] : gray;
+      pixels[row] = Number.isFinite(number) ? shades[Math.max(0, Math.min(255, Math.round((number - low) * factor)))] : gray;
     }
   }
 
@@ -89,14 +89,18 @@ export class ContinuousScale {
     const ticks = this.axis.ticks(this.low, this.high, (count) => count <= MAX_IMAGE_TICKS);
     const missing = this.missing > 0 && range === null ? [{ name: "no value", color: css(rgb(GRAY)) }] : [];
     const scale = {
-      color: (/** @type {number} */ share) => css(viridis(share)),
-      ticks: ticks.map(({ value, name }) => ({ share: this.shareOf(value), name })),
+      color: (/** @type {number} */ fraction) => css(viridis(fraction)),
+      ticks: ticks.map(({ value, label }) => ({ fraction: this.toFraction(value), label })),
     };
     return { title: this.name, lines: missing, scale };
   }
 
-  /** @param {number} value */
-  shareOf(value) {
+  /**
+   * The position of a value on the color map.
+   * @param {number} value
+   * @returns {number} 0 at `low`, 1 at `high`
+   */
+  toFraction(value) {
     return (value - this.low) / (this.high - this.low);
   }
 }
@@ -118,17 +122,17 @@ function colorBar() {
 function ticksBelow(scale) {
   const ticks = document.createElement("div");
   ticks.className = "ticks";
-  const fits = (/** @type {number} */ count, /** @type {number} */ length) => count * (SPREAD * length + 1) <= CHARACTERS;
-  for (const { value, name } of scale.axis.ticks(scale.low, scale.high, fits)) {
-    const share = scale.shareOf(value);
-    const lines = name.split(" "); // the time is below its day
-    const half = Math.max(...lines.map(({ length }) => length)) / CHARACTERS / 2;
-    const [mark, label] = [document.createElement("i"), document.createElement("span")];
-    mark.style.left = `${100 * share}%`;
-    label.style[share > 1 - half ? "right" : "left"] = share < half || share > 1 - half ? "0" : `${100 * share}%`;
-    label.style.transform = share < half || share > 1 - half ? "" : "translateX(-50%)";
-    label.textContent = lines.join("\n");
-    ticks.append(mark, label);
+  const fits = (/** @type {number} */ count, /** @type {number} */ length) => count * (TICK_SPACING * length + 1) <= LEGEND_CHARACTERS;
+  for (const { value, label } of scale.axis.ticks(scale.low, scale.high, fits)) {
+    const fraction = scale.toFraction(value);
+    const lines = label.split(" "); // the time is below its day
+    const half = Math.max(...lines.map(({ length }) => length)) / LEGEND_CHARACTERS / 2;
+    const [mark, text] = [document.createElement("i"), document.createElement("span")];
+    mark.style.left = `${100 * fraction}%`;
+    text.style[fraction > 1 - half ? "right" : "left"] = fraction < half || fraction > 1 - half ? "0" : `${100 * fraction}%`;
+    text.style.transform = fraction < half || fraction > 1 - half ? "" : "translateX(-50%)";
+    text.textContent = lines.join("\n");
+    ticks.append(mark, text);
     if (lines.length > 1) ticks.classList.add("two-lines");
   }
   return ticks;
@@ -141,8 +145,8 @@ function ticksBelow(scale) {
  * @param {import("./color_scale.js").ApplyFilter} apply
  */
 function rangeFields(scale, range, apply) {
-  const ends = document.createElement("div");
-  ends.className = "range-fields";
+  const container = document.createElement("div");
+  container.className = "range-fields";
   const fields = [rangeField(scale, "from", scale.low, range?.[0]), rangeField(scale, "up to", scale.high, range?.[1])];
   const update = () => {
     const [low, high] = fields.map((field) => field.valueAsNumber);
@@ -151,22 +155,22 @@ function rangeFields(scale, range, apply) {
     apply({ hidden: new Set(), range: isAll ? null : [Number.isNaN(low) ? -Infinity : low, Number.isNaN(high) ? Infinity : last] });
   };
   for (const field of fields) field.addEventListener("change", update);
-  ends.append(...fields);
-  return ends;
+  container.append(...fields);
+  return container;
 }
 
 /**
  * @param {ContinuousScale} scale
  * @param {"from" | "up to"} end
- * @param {number} usual
- * @param {number | undefined} limit
+ * @param {number} bound of the color scale, shown while the field is empty
+ * @param {number | undefined} chosen by the user
  */
-function rangeField({ axis, low, high }, end, usual, limit = NaN) {
+function rangeField({ axis, low, high }, end, bound, chosen = NaN) {
   const field = document.createElement("input");
   field.type = axis.inputType(high - low);
   field.step = field.type === "number" ? "any" : "";
   field.ariaLabel = `show ${axis.noun} ${end}`;
-  field.placeholder = String(Number(usual.toPrecision(4)));
-  if (Number.isFinite(limit)) field.valueAsNumber = field.type === "date" ? Math.floor(limit / DAY) * DAY : limit;
+  field.placeholder = String(Number(bound.toPrecision(4)));
+  if (Number.isFinite(chosen)) field.valueAsNumber = field.type === "date" ? Math.floor(chosen / DAY) * DAY : chosen;
   return field;
 }

@@ -2,11 +2,11 @@
 
 import { QUANTIZATION_LEVELS } from "./scene.js";
 
-const OUTLIERS = 0.001; // share of the points that may be outside, at each side
-const MUCH_LARGER = 1.3; // if the bounds of all points are not so many times larger, all points are inside
-const BOUNDS_MARGIN = 0.03; // of the side, around the points that are not outliers
-const GROWN = 0.03; // of the side; smaller changes keep the bounds, so that the view does not jitter during a run
-const SHRUNK = 0.75;
+const MAX_OUTLIER_FRACTION = 0.001; // of the points, at each side, that may be outside of the bounds
+const MAX_EXTENT_RATIO = 1.3; // bounds of all points, relative to those without outliers; up to this ratio all points are inside
+const BOUNDS_MARGIN = 0.03; // fraction of the side, around the points that are not outliers
+const GROWTH_TOLERANCE = 0.03; // fraction of the side by which points may leave the bounds; so the view does not jitter during a run
+const MIN_SIZE_RATIO = 0.75; // bounds are replaced if new ones are smaller than this, relative to them
 
 /**
  * @param {import("./scene.js").Scene} scene
@@ -14,10 +14,10 @@ const SHRUNK = 0.75;
  */
 export function defaultBoundsOf(scene) {
   const [across, down] = [0, 1].map((axis) => rangesOf(scene, axis));
-  const includesAll = [across, down].every(({ all, most }) => all[1] - all[0] <= MUCH_LARGER * (most[1] - most[0]));
-  const [[left, right], [top, bottom]] = [across, down].map(({ all, most }, axis) => {
-    const margin = BOUNDS_MARGIN * (most[1] - most[0]);
-    const [low, high] = includesAll ? all : [Math.max(all[0], most[0] - margin), Math.min(all[1], most[1] + margin)];
+  const includesAll = [across, down].every(({ all, inliers }) => all[1] - all[0] <= MAX_EXTENT_RATIO * (inliers[1] - inliers[0]));
+  const [[left, right], [top, bottom]] = [across, down].map(({ all, inliers }, axis) => {
+    const margin = BOUNDS_MARGIN * (inliers[1] - inliers[0]);
+    const [low, high] = includesAll ? all : [Math.max(all[0], inliers[0] - margin), Math.min(all[1], inliers[1] + margin)];
     return [(low * scene.resolution[axis]) / QUANTIZATION_LEVELS, (high * scene.resolution[axis]) / QUANTIZATION_LEVELS];
   });
   return [left, top, right, bottom];
@@ -31,28 +31,28 @@ export function defaultBoundsOf(scene) {
 function rangesOf({ positions, n }, axis) {
   const counts = new Uint32Array(QUANTIZATION_LEVELS);
   for (let index = axis; index < positions.length; index += 2) counts[positions[index]]++;
-  const few = Math.floor(OUTLIERS * n);
+  const maxOutliers = Math.floor(MAX_OUTLIER_FRACTION * n);
   const last = QUANTIZATION_LEVELS - 1;
   return {
-    all: [stepBeyond(counts, 0, 1, 0), stepBeyond(counts, last, -1, 0)],
-    most: [stepBeyond(counts, 0, 1, few), stepBeyond(counts, last, -1, few)],
+    all: [coordinateAfter(counts, 0, 1, 0), coordinateAfter(counts, last, -1, 0)],
+    inliers: [coordinateAfter(counts, 0, 1, maxOutliers), coordinateAfter(counts, last, -1, maxOutliers)],
   };
 }
 
 /**
- * The first step from one end at which more than `few` points have been counted.
+ * Count points from one end. Return the first coordinate at which there are more than `skipped`.
  * @param {Uint32Array} counts
  * @param {number} begin
  * @param {1 | -1} direction
- * @param {number} few
+ * @param {number} skipped
  */
-function stepBeyond(counts, begin, direction, few) {
-  let [step, passed] = [begin, counts[begin]];
-  while (passed <= few && step + direction in counts) {
-    step += direction;
-    passed += counts[step];
+function coordinateAfter(counts, begin, direction, skipped) {
+  let [coordinate, counted] = [begin, counts[begin]];
+  while (counted <= skipped && coordinate + direction in counts) {
+    coordinate += direction;
+    counted += counts[coordinate];
   }
-  return step;
+  return coordinate;
 }
 
 /**
@@ -63,9 +63,9 @@ function stepBeyond(counts, begin, direction, few) {
 export function isOutdated(old, bounds) {
   const sides = [old[2] - old[0], old[3] - old[1]];
   const isOutside = [0, 1].some((axis) => {
-    const tolerance = GROWN * sides[axis];
+    const tolerance = GROWTH_TOLERANCE * sides[axis];
     return bounds[axis] < old[axis] - tolerance || bounds[axis + 2] > old[axis + 2] + tolerance;
   });
-  const shares = [(bounds[2] - bounds[0]) / sides[0], (bounds[3] - bounds[1]) / sides[1]];
-  return isOutside || Math.max(...shares) < SHRUNK;
+  const ratios = [(bounds[2] - bounds[0]) / sides[0], (bounds[3] - bounds[1]) / sides[1]];
+  return isOutside || Math.max(...ratios) < MIN_SIZE_RATIO;
 }

@@ -5,6 +5,8 @@ const INITIAL_POINTS = 100_000; // until a frame has been measured
 const FRAMES_TO_COMPLETE = 8; // after a move, all points are drawn within so many frames
 const MAX_FRAME_TIME = 1000 / 30; // milliseconds, while the map moves
 const FAST_FRAME_TIME = 6; // milliseconds; slower renderers show the frames of a run without transitions
+const REFRESH_TIME = 16; // milliseconds between two frames at 60 Hz
+const MAX_FRAME_GAP = 500; // milliseconds; after a longer gap, a new move has begun
 
 export class FrameBudget {
   /**
@@ -17,7 +19,7 @@ export class FrameBudget {
     this.maxPoints = Math.min(n, INITIAL_POINTS); // drawn while the map moves
     this.frameTime = 0; // milliseconds of the last frame
     /** @type {number | null} */
-    this.lastMove = null;
+    this.lastMovingFrame = null; // time of the last frame in which the map moved, milliseconds
   }
 
   /** Whether there is time for transitions. */
@@ -26,7 +28,7 @@ export class FrameBudget {
   }
 
   /**
-   * The points that the next frame may draw.
+   * The number of points that the next frame may draw.
    * @param {boolean} isMoving
    */
   pointsForNextFrame(isMoving) {
@@ -43,12 +45,12 @@ export class FrameBudget {
     if (isMoving) this._adapt(this.usesGpu ? Math.max(spent, this._delay()) : spent);
   }
 
-  /** The milliseconds that this frame came late: the only sign of the time that a GPU needs. */
+  /** The milliseconds by which this frame is late; only this shows how long a GPU draws. */
   _delay() {
     const now = performance.now();
-    const gap = now - (this.lastMove ?? now);
-    this.lastMove = now;
-    return gap > 0 && gap < 500 ? gap - 16 : 0;
+    const gap = now - (this.lastMovingFrame ?? now);
+    this.lastMovingFrame = now;
+    return gap > 0 && gap < MAX_FRAME_GAP ? gap - REFRESH_TIME : 0;
   }
 
   /** @param {number} spent milliseconds */

@@ -3,16 +3,16 @@
 import { css } from "./colors.js";
 import { densityColor } from "./density.js";
 
-const PAD = 18; // CSS pixels around the legend
-const LINE_HEIGHT = 22; // CSS pixels, less if there are many lines
-const MAX_FONT_SIZE = 13;
-const MAX_NAME = 32; // characters
-const SCALE_WIDTH = 14;
-const MAX_SCALE_HEIGHT = 280;
+const LEGEND_PADDING = 18; // CSS pixels around the legend
+const MAX_LINE_HEIGHT = 22; // CSS pixels; lines are lower if there are many
+const MAX_FONT_SIZE = 13; // CSS pixels
+const MAX_NAME_CHARACTERS = 32;
+const COLOR_BAR_WIDTH = 14; // CSS pixels
+const MAX_COLOR_BAR_HEIGHT = 280; // CSS pixels
 
 /**
  * @typedef {{name: string, color: string}} LegendLine
- * @typedef {{color: (share: number) => string, ticks: {share: number, name: string}[]}} ColorBar share: 0 to 1
+ * @typedef {{color: (fraction: number) => string, ticks: {fraction: number, label: string}[]}} ColorBar fraction: 0 to 1
  * @typedef {{title: string, lines: LegendLine[], scale: ColorBar | null}} ImageLegend
  */
 
@@ -22,25 +22,25 @@ const MAX_SCALE_HEIGHT = 280;
  */
 export function imageLegendOf({ colorScale, legend, renderLoop, scene }) {
   const { density } = renderLoop.overlayContent(1);
-  return density === null ? colorScale.imageLegend(legend.filter) : densityLegend(density.most, scene.dark);
+  return density === null ? colorScale.imageLegend(legend.filter) : densityLegend(density.maxCount, scene.dark);
 }
 
 /**
- * @param {number} most points in the fullest cell
+ * @param {number} maxCount points in the fullest cell
  * @param {boolean} dark
  * @returns {ImageLegend}
  */
-function densityLegend(most, dark) {
-  const powers = Array.from({ length: Math.floor(Math.log10(most)) + 1 }, (_, power) => 10 ** power);
-  const counts = powers[powers.length - 1] < most / 2 ? [...powers, most] : powers;
-  const ticks = counts.map((count) => ({ share: most > 1 ? Math.log(count) / Math.log(most) : 0, name: count.toLocaleString("en") }));
-  return { title: "points", lines: [], scale: { color: (share) => css(densityColor(share, dark)), ticks } };
+function densityLegend(maxCount, dark) {
+  const powers = Array.from({ length: Math.floor(Math.log10(maxCount)) + 1 }, (_, power) => 10 ** power);
+  const counts = powers[powers.length - 1] < maxCount / 2 ? [...powers, maxCount] : powers;
+  const ticks = counts.map((count) => ({ fraction: maxCount > 1 ? Math.log(count) / Math.log(maxCount) : 0, label: count.toLocaleString("en") }));
+  return { title: "points", lines: [], scale: { color: (fraction) => css(densityColor(fraction, dark)), ticks } };
 }
 
 /** @param {string} name */
 function shortName(name) {
   const text = name === "" ? "(empty)" : name;
-  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME - 1)}…` : text;
+  return text.length > MAX_NAME_CHARACTERS ? `${text.slice(0, MAX_NAME_CHARACTERS - 1)}…` : text;
 }
 
 /**
@@ -48,7 +48,7 @@ function shortName(name) {
  * @param {number} height CSS pixels
  */
 function metricsOf(legend, height) {
-  const line = Math.min(LINE_HEIGHT, (height - 2 * PAD) / (legend.lines.length + 1 + (legend.scale === null ? 0 : 6)));
+  const line = Math.min(MAX_LINE_HEIGHT, (height - 2 * LEGEND_PADDING) / (legend.lines.length + 1 + (legend.scale === null ? 0 : 6)));
   return { line, font: `${Math.min(MAX_FONT_SIZE, 0.7 * line)}px system-ui, sans-serif` };
 }
 
@@ -60,8 +60,8 @@ function metricsOf(legend, height) {
  */
 export function legendWidth(context, legend, height) {
   context.font = metricsOf(legend, height).font;
-  const names = [legend.title, ...legend.lines.map(({ name }) => name), ...(legend.scale?.ticks ?? []).map(({ name }) => name)];
-  return Math.ceil(Math.max(...names.map((name) => context.measureText(shortName(name)).width))) + 2 * PAD + SCALE_WIDTH + 10;
+  const names = [legend.title, ...legend.lines.map(({ name }) => name), ...(legend.scale?.ticks ?? []).map(({ label }) => label)];
+  return Math.ceil(Math.max(...names.map((name) => context.measureText(shortName(name)).width))) + 2 * LEGEND_PADDING + COLOR_BAR_WIDTH + 10;
 }
 
 /**
@@ -78,18 +78,22 @@ export function drawImageLegend(context, { title, lines, scale }, left, height, 
   context.textBaseline = "middle";
   context.font = `650 ${font}`;
   context.fillStyle = ink;
-  let y = PAD + line / 2;
-  context.fillText(shortName(title), left + PAD, y);
+  let y = LEGEND_PADDING + line / 2;
+  context.fillText(shortName(title), left + LEGEND_PADDING, y);
   context.font = font;
   y += line;
-  if (scale !== null) y += drawColorBar(context, scale, left + PAD, y, Math.min(MAX_SCALE_HEIGHT, height - y - PAD - line * lines.length), ink) + line;
+  if (scale !== null) {
+    const barHeight = Math.min(MAX_COLOR_BAR_HEIGHT, height - y - LEGEND_PADDING - line * lines.length);
+    drawColorBar(context, scale, left + LEGEND_PADDING, y, barHeight, ink);
+    y += barHeight + line;
+  }
   for (const { name, color } of lines) {
     context.beginPath();
-    context.arc(left + PAD + 5, y, 5, 0, 2 * Math.PI);
+    context.arc(left + LEGEND_PADDING + 5, y, 5, 0, 2 * Math.PI);
     context.fillStyle = color;
     context.fill();
     context.fillStyle = ink;
-    context.fillText(shortName(name), left + PAD + SCALE_WIDTH + 6, y);
+    context.fillText(shortName(name), left + LEGEND_PADDING + COLOR_BAR_WIDTH + 6, y);
     y += line;
   }
 }
@@ -100,19 +104,17 @@ export function drawImageLegend(context, { title, lines, scale }, left, height, 
  * @param {number} x
  * @param {number} y
  * @param {number} height
- * @param {string} ink
- * @returns {number} CSS pixels
+ * @param {string} ink color of text and ticks
  */
 function drawColorBar(context, { color, ticks }, x, y, height, ink) {
   for (let step = 0; step < height; step++) {
     context.fillStyle = color(1 - step / height);
-    context.fillRect(x, y + step, SCALE_WIDTH, 1.5);
+    context.fillRect(x, y + step, COLOR_BAR_WIDTH, 1.5);
   }
   context.fillStyle = ink;
-  for (const { share, name } of ticks) {
-    const tickY = y + (1 - share) * height;
-    context.fillRect(x + SCALE_WIDTH, tickY - 0.5, 4, 1);
-    context.fillText(name, x + SCALE_WIDTH + 8, tickY);
+  for (const { fraction, label } of ticks) {
+    const tickY = y + (1 - fraction) * height;
+    context.fillRect(x + COLOR_BAR_WIDTH, tickY - 0.5, 4, 1);
+    context.fillText(label, x + COLOR_BAR_WIDTH + 8, tickY);
   }
-  return height;
 }

@@ -3,14 +3,15 @@
 import { css } from "./colors.js";
 import { QUANTIZATION_LEVELS } from "./scene.js";
 
-const CELLS = 64; // per side, of the grid in which the densest cell is searched
-const CELL_WIDTH = QUANTIZATION_LEVELS / CELLS; // in quantized coordinates
-const BLUR = 3; // cells to each side over which counts are summed
-const REACHES = [4, 8, 8]; // mean shift: half-width of the window in each iteration, in cells
+const GRID_SIDE = 64; // cells; the densest cell of a category is searched in this grid
+const GRID_CELLS = GRID_SIDE ** 2;
+const CELL_WIDTH = QUANTIZATION_LEVELS / GRID_SIDE; // in quantized coordinates
+const BLUR_RADIUS = 3; // cells to each side over which counts are summed
+const MEAN_SHIFT_RADII = [4, 8, 8]; // half-width of the window in each iteration of mean shift, in cells
 const MAX_LABELS = 30;
-const TIME_SHARE = 10; // while points move, labels are computed during at most a tenth of the time
-const SMOOTHING = 150; // milliseconds in which a label moves most of the way to its new position
-const AREA_EDGE = 4; // CSS pixels
+const MAX_TIME_FRACTION = 0.1; // of the time, while points move, may be spent on computing labels
+const SMOOTHING_TIME = 150; // milliseconds in which a label moves most of the way to its new position
+const LABEL_MARGIN = 4; // CSS pixels between a label and the edge of the visible area
 
 /** @typedef {{name: string, color: string, x: number, y: number, count: number}} Label x and y are quantized */
 
@@ -39,7 +40,7 @@ export class Labels {
   update(colorScale, hidden, progress) {
     const now = performance.now();
     const colorsKey = `${this.scene.colorsVersion} ${colorScale.name}`;
-    const isDue = progress === 1 || now - this._computedAt > TIME_SHARE * this._cost;
+    const isDue = progress === 1 || this._cost < MAX_TIME_FRACTION * (now - this._computedAt);
     const hasNewColors = colorsKey !== this._colorsKey;
     if (hasNewColors || (this._positionsVersion !== this.scene.positionsVersion && isDue)) {
       const names = new Set(colorScale.entries.filter((_, index) => hidden.has(index)).map((entry) => entry.name));
@@ -47,8 +48,8 @@ export class Labels {
       [this._colorsKey, this._positionsVersion, this._computedAt] = [colorsKey, this.scene.positionsVersion, now];
       this._cost = performance.now() - now;
     }
-    const share = hasNewColors || progress === 1 ? 1 : 1 - Math.exp((this._drawnAt - now) / SMOOTHING);
-    this.drawn = this.targets.map((label) => interpolateLabels(this.drawn.find(({ name }) => name === label.name) ?? label, label, share));
+    const fraction = hasNewColors || progress === 1 ? 1 : 1 - Math.exp((this._drawnAt - now) / SMOOTHING_TIME);
+    this.drawn = this.targets.map((label) => interpolateLabels(this.drawn.find(({ name }) => name === label.name) ?? label, label, fraction));
     this._drawnAt = now;
     return this.drawn;
   }
@@ -57,11 +58,11 @@ export class Labels {
 /**
  * @param {Label} from
  * @param {Label} to
- * @param {number} share
+ * @param {number} fraction
  * @returns {Label}
  */
-function interpolateLabels(from, to, share) {
-  return { ...to, x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+function interpolateLabels(from, to, fraction) {
+  return { ...to, x: from.x + (to.x - from.x) * fraction, y: from.y + (to.y - from.y) * fraction };
 }
 
 /**
@@ -73,12 +74,13 @@ function interpolateLabels(from, to, share) {
 function computeLabels(scene, { entries, group }) {
   if (group === null) return [];
   const { positions } = scene;
-  const counts = new Uint32Array(entries.length * CELLS * CELLS);
-  const cellOf = (/** @type {number} */ row) => ((positions[2 * row + 1] * CELLS) >> 16) * CELLS + ((positions[2 * row] * CELLS) >> 16);
-  for (let row = 0; row < scene.n; row++) counts[group[row] * CELLS * CELLS + cellOf(row)]++;
-  const peaks = entries.map((_, index) => densestCell(counts.subarray(index * CELLS * CELLS, (index + 1) * CELLS * CELLS)));
-  const centers = peaks.map((cell) => [((cell % CELLS) + 0.5) * CELL_WIDTH, (Math.floor(cell / CELLS) + 0.5) * CELL_WIDTH]);
-  for (const reach of REACHES) moveToMeans(scene, group, centers, reach * CELL_WIDTH);
+  const counts = new Uint32Array(entries.length * GRID_CELLS);
+  const cellOf = (/** @type {number} */ row) =>
+    ((positions[2 * row + 1] * GRID_SIDE) >> 16) * GRID_SIDE + ((positions[2 * row] * GRID_SIDE) >> 16);
+  for (let row = 0; row < scene.n; row++) counts[group[row] * GRID_CELLS + cellOf(row)]++;
+  const densestCells = entries.map((_, index) => densestCell(counts.subarray(index * GRID_CELLS, (index + 1) * GRID_CELLS)));
+  const centers = densestCells.map((cell) => [((cell % GRID_SIDE) + 0.5) * CELL_WIDTH, (Math.floor(cell / GRID_SIDE) + 0.5) * CELL_WIDTH]);
+  for (const radius of MEAN_SHIFT_RADII) shiftToMeans(scene, group, centers, radius * CELL_WIDTH);
   return entries
     .map((entry, index) => ({ name: entry.name, color: css(entry.color), x: centers[index][0], y: centers[index][1], entry }))
     .filter(({ entry }) => !entry.isRest && entry.count > 0)
@@ -88,18 +90,18 @@ function computeLabels(scene, { entries, group }) {
 }
 
 /**
- * Move each center to the mean of the points of its entry within reach.
+ * Move each center to the mean of the points of its entry in the window around it.
  * @param {import("./scene.js").Scene} scene
  * @param {Uint8Array} group
  * @param {number[][]} centers quantized; changed in place
- * @param {number} reach
+ * @param {number} radius half-width of the window, quantized
  */
-function moveToMeans({ positions, n }, group, centers, reach) {
+function shiftToMeans({ positions, n }, group, centers, radius) {
   const sums = centers.map(() => [0, 0, 0]);
   for (let row = 0; row < n; row++) {
     const [x, y] = [positions[2 * row], positions[2 * row + 1]];
     const [centerX, centerY] = centers[group[row]];
-    if (Math.abs(x - centerX) > reach || Math.abs(y - centerY) > reach) continue;
+    if (Math.abs(x - centerX) > radius || Math.abs(y - centerY) > radius) continue;
     const sum = sums[group[row]];
     sum[0] += x;
     sum[1] += y;
@@ -115,16 +117,17 @@ function moveToMeans({ positions, n }, group, centers, reach) {
  * @param {Uint32Array} counts
  */
 function densestCell(counts) {
-  const sums = new Uint32Array(CELLS * CELLS); // along rows first, then along columns
+  const sums = new Uint32Array(GRID_CELLS); // along rows first, then along columns
   for (let cell = 0; cell < counts.length; cell++) {
     if (counts[cell] === 0) continue;
-    const column = cell % CELLS;
-    for (let near = Math.max(0, column - BLUR); near <= Math.min(CELLS - 1, column + BLUR); near++) sums[cell - column + near] += counts[cell];
+    const column = cell % GRID_SIDE;
+    const last = Math.min(GRID_SIDE - 1, column + BLUR_RADIUS);
+    for (let near = Math.max(0, column - BLUR_RADIUS); near <= last; near++) sums[cell - column + near] += counts[cell];
   }
   let [best, most] = [0, 0];
   for (let cell = 0; cell < sums.length; cell++) {
     let sum = 0;
-    for (let step = -BLUR; step <= BLUR; step++) sum += sums[cell + step * CELLS] ?? 0;
+    for (let step = -BLUR_RADIUS; step <= BLUR_RADIUS; step++) sum += sums[cell + step * GRID_SIDE] ?? 0;
     if (sum > most) [best, most] = [cell, sum];
   }
   return best;
@@ -152,8 +155,8 @@ export function drawLabels(context, labels, scene, camera) {
     const text = label.name.length > 40 ? `${label.name.slice(0, 39)}…` : label.name;
     const half = context.measureText(text).width / 2 + 4;
     if (pointX < area.left || pointX > area.right || pointY < area.top || pointY > area.bottom) continue;
-    const x = clamp(pointX, area.left + half + AREA_EDGE, area.right - half - AREA_EDGE);
-    const y = clamp(pointY, area.top + size / 2 + AREA_EDGE, area.bottom - size / 2 - AREA_EDGE);
+    const x = clamp(pointX, area.left + half + LABEL_MARGIN, area.right - half - LABEL_MARGIN);
+    const y = clamp(pointY, area.top + size / 2 + LABEL_MARGIN, area.bottom - size / 2 - LABEL_MARGIN);
     const overlaps = occupied.some(([left, top, right, bottom]) => x + half > left && x - half < right && y + size / 2 > top && y - size / 2 < bottom);
     if (overlaps) continue;
     occupied.push([x - half, y - size / 2, x + half, y + size / 2]);

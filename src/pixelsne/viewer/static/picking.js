@@ -3,14 +3,14 @@
 import { QUANTIZATION_LEVELS, screenPosition, VISIBLE } from "./scene.js";
 
 const CELL_BITS = 7; // a cell spans 128 quantized coordinates, so that a side has 512 cells
-const SIDE = QUANTIZATION_LEVELS >> CELL_BITS;
+const PICKING_GRID_SIDE = QUANTIZATION_LEVELS >> CELL_BITS;
 
-export class Grid {
+export class PointGrid {
   /** @param {import("./scene.js").Scene} scene */
   constructor(scene) {
     this.scene = scene;
     this.version = -1; // of the positions
-    this.offsets = new Uint32Array(SIDE * SIDE + 1); // of each cell in `rows`
+    this.offsets = new Uint32Array(PICKING_GRID_SIDE * PICKING_GRID_SIDE + 1); // of each cell in `rows`
     this.rows = new Uint32Array(scene.n);
     this._timer = 0;
   }
@@ -19,7 +19,7 @@ export class Grid {
    * Build the grid when positions have not changed for a while: before it is needed, but not for every frame of a run.
    * @param {number} milliseconds
    */
-  buildAfter(milliseconds) {
+  scheduleBuild(milliseconds) {
     clearTimeout(this._timer);
     this._timer = window.setTimeout(() => this.build(), milliseconds);
   }
@@ -29,7 +29,7 @@ export class Grid {
     const { scene, offsets, rows } = this;
     const { positions } = scene;
     if (this.version === scene.positionsVersion) return;
-    const cellOf = (/** @type {number} */ row) => (positions[2 * row + 1] >> CELL_BITS) * SIDE + (positions[2 * row] >> CELL_BITS);
+    const cellOf = (/** @type {number} */ row) => (positions[2 * row + 1] >> CELL_BITS) * PICKING_GRID_SIDE + (positions[2 * row] >> CELL_BITS);
     offsets.fill(0);
     for (let row = 0; row < scene.n; row++) offsets[cellOf(row) + 1]++;
     for (let cell = 1; cell < offsets.length; cell++) offsets[cell] += offsets[cell - 1];
@@ -44,35 +44,35 @@ export class Grid {
    * @param {number} top
    * @param {number} right
    * @param {number} bottom
-   * @param {(row: number) => void} visit
+   * @param {(row: number) => void} callback
    */
-  visit(left, top, right, bottom, visit) {
+  forEachRow(left, top, right, bottom, callback) {
     this.build();
-    const cellAt = (/** @type {number} */ value) => Math.min(SIDE - 1, Math.max(0, Math.floor(value) >> CELL_BITS));
-    for (let line = cellAt(top); line <= cellAt(bottom); line++) {
-      const first = this.offsets[line * SIDE + cellAt(left)];
-      const end = this.offsets[line * SIDE + cellAt(right) + 1];
-      for (let index = first; index < end; index++) visit(this.rows[index]);
+    const cellAt = (/** @type {number} */ value) => Math.min(PICKING_GRID_SIDE - 1, Math.max(0, Math.floor(value) >> CELL_BITS));
+    for (let gridRow = cellAt(top); gridRow <= cellAt(bottom); gridRow++) {
+      const first = this.offsets[gridRow * PICKING_GRID_SIDE + cellAt(left)];
+      const end = this.offsets[gridRow * PICKING_GRID_SIDE + cellAt(right) + 1];
+      for (let index = first; index < end; index++) callback(this.rows[index]);
     }
   }
 
   /**
-   * The row of the nearest visible point, -1 if there is none within reach. Hidden and dimmed points are ignored.
+   * The row of the nearest visible point, -1 if there is none within the radius. Hidden and dimmed points are ignored.
    * @param {import("./camera.js").Camera} camera
    * @param {number} x CSS pixels
    * @param {number} y
-   * @param {number} reach CSS pixels
+   * @param {number} radius CSS pixels
    */
-  nearest(camera, x, y, reach) {
+  findNearest(camera, x, y, radius) {
     const { scene } = this;
     const [across, down] = scene.resolution;
     const quantize = (/** @type {[number, number]} */ [mapX, mapY]) =>
       [(mapX * QUANTIZATION_LEVELS) / across, (mapY * QUANTIZATION_LEVELS) / down];
-    const [left, top] = quantize(camera.toMap(x - reach, y - reach));
-    const [right, bottom] = quantize(camera.toMap(x + reach, y + reach));
+    const [left, top] = quantize(camera.toMap(x - radius, y - radius));
+    const [right, bottom] = quantize(camera.toMap(x + radius, y + radius));
     let best = -1;
-    let smallest = reach * reach;
-    this.visit(left, top, right, bottom, (row) => {
+    let smallest = radius * radius;
+    this.forEachRow(left, top, right, bottom, (row) => {
       if (scene.colors[4 * row + 3] !== VISIBLE) return;
       const [screenX, screenY] = screenPosition(scene, camera, row);
       const distance = (screenX - x) ** 2 + (screenY - y) ** 2;

@@ -4,7 +4,7 @@ import { bindCamera } from "./camera_controls.js";
 import { element } from "./dom.js";
 import { bindLasso, rowsWithin } from "./selection.js";
 
-const REACH = 12; // CSS pixels from the pointer to a point
+const PICKING_RADIUS = 12; // CSS pixels from the pointer to a point
 const CLICK_TOLERANCE = 5; // CSS pixels; a pointer that moves farther drags
 
 /** @param {import("./app.js").App} app */
@@ -16,19 +16,19 @@ export function bindPointer(app) {
     renderLoop.draw(true);
   }, (corners, mode) => selection.update(rowsWithin(grid, camera, corners, app.matches), mode));
   bindCamera(surface, camera, isTaken);
-  const nearest = (/** @type {MouseEvent} */ event, /** @type {number} */ reach) =>
-    renderLoop.hasPositions ? grid.nearest(camera, event.offsetX, event.offsetY, reach) : -1;
+  const nearest = (/** @type {MouseEvent} */ event, /** @type {number} */ radius) =>
+    renderLoop.hasPositions ? grid.findNearest(camera, event.offsetX, event.offsetY, radius) : -1;
   let pressed = [0, 0];
   surface.addEventListener("pointerdown", (event) => {
     pressed = [event.offsetX, event.offsetY];
     app.highlight(-1);
   });
   surface.addEventListener("pointermove", (event) => {
-    if (event.buttons === 0) app.highlight(nearest(event, REACH), "pointer");
+    if (event.buttons === 0) app.highlight(nearest(event, PICKING_RADIUS), "pointer");
   });
   surface.addEventListener("pointerleave", () => app.highlight(-1));
   surface.addEventListener("click", (event) => {
     const isDrag = Math.hypot(event.offsetX - pressed[0], event.offsetY - pressed[1]) > CLICK_TOLERANCE;
-    if (app.tool === "pan" && !isDrag) app.highlight(nearest(event, 2 * REACH), "click");
+    if (app.tool === "pan" && !isDrag) app.highlight(nearest(event, 2 * PICKING_RADIUS), "click");
   });
 }

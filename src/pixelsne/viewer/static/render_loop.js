@@ -4,7 +4,7 @@ import { densityOf } from "./density.js";
 import { FrameBudget } from "./frame_budget.js";
 import { drawOverlay } from "./overlay.js";
 
-export const TRANSITION = 180; // milliseconds between two frames of a run
+export const TRANSITION_TIME = 180; // milliseconds in which points move from one frame of a run to the next
 
 /**
  * @typedef {{
@@ -36,7 +36,7 @@ export class RenderLoop {
     this.isSampled = false; // whether only some points are drawn because the map moves
     /** @type {import("./density.js").Density | null} */
     this._density = null;
-    this._drawnTo = 0; // points of the current view that are drawn
+    this._drawnCount = 0; // points that are drawn in the current view
     this._transitionStart = 0;
     this._isQueued = false;
     this._frames = 0;
@@ -74,9 +74,9 @@ export class RenderLoop {
     this.draw();
   }
 
-  /** @param {boolean} isOverlay whether only the overlay has changed */
-  draw(isOverlay = false) {
-    if (!isOverlay) this._drawnTo = 0;
+  /** @param {boolean} isOverlayOnly whether only the overlay has changed */
+  draw(isOverlayOnly = false) {
+    if (!isOverlayOnly) this._drawnCount = 0;
     if (this._isQueued) return;
     this._isQueued = true;
     requestAnimationFrame((now) => {
@@ -88,8 +88,8 @@ export class RenderLoop {
   /** @param {number} now */
   _drawFrame(now) {
     const began = performance.now();
-    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const progress = isStill ? 1 : Math.min(1, (now - this._transitionStart) / TRANSITION);
+    const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const progress = prefersReducedMotion ? 1 : Math.min(1, (now - this._transitionStart) / TRANSITION_TIME);
     const isMoving = this.camera.isMoving || progress < 1;
     const isComplete = this._drawPoints(progress, isMoving);
     drawOverlay(this.overlay, this.scene, this.camera, this.hasPositions ? this.overlayContent(progress) : null);
@@ -111,17 +111,17 @@ export class RenderLoop {
     const { scene, camera } = this;
     if (!this.hasPositions) return true;
     if (this.view === "density") {
-      if (this._drawnTo === 0) {
+      if (this._drawnCount === 0) {
         this.renderer.draw(scene, camera, 1, 0, 0);
         this._density = densityOf(scene, camera);
       }
-      this._drawnTo = scene.n;
-    } else if (this._drawnTo < scene.n) {
-      const end = Math.min(scene.n, this._drawnTo + this.budget.pointsForNextFrame(isMoving));
-      this.renderer.draw(scene, camera, progress, this._drawnTo, end);
-      this._drawnTo = end;
+      this._drawnCount = scene.n;
+    } else if (this._drawnCount < scene.n) {
+      const end = Math.min(scene.n, this._drawnCount + this.budget.pointsForNextFrame(isMoving));
+      this.renderer.draw(scene, camera, progress, this._drawnCount, end);
+      this._drawnCount = end;
     }
-    return this._drawnTo === scene.n;
+    return this._drawnCount === scene.n;
   }
 
   /**
@@ -148,7 +148,7 @@ export class RenderLoop {
   _exposeCounts() {
     const { dataset } = document.documentElement;
     dataset.frames = String(++this._frames);
-    dataset.drawnPoints = String(this._drawnTo);
+    dataset.drawnPoints = String(this._drawnCount);
     dataset.allPoints = String(this.scene.n);
     if (this.hasPositions) dataset.firstFrameTime ??= String(performance.now());
   }

@@ -46,7 +46,7 @@ export class Selection {
 
 /**
  * The rows within a polygon on the screen, except those that are hidden or that a search excludes.
- * @param {import("./picking.js").Grid} grid
+ * @param {import("./picking.js").PointGrid} grid
  * @param {import("./camera.js").Camera} camera
  * @param {[number, number][]} corners CSS pixels
  * @param {Uint8Array | null} matches 1 for each row that was found; null without a search
@@ -62,7 +62,7 @@ export function rowsWithin(grid, camera, corners, matches) {
   });
   /** @type {number[]} */
   const rows = [];
-  grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (row) => {
+  grid.forEachRow(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (row) => {
     if (scene.colors[4 * row + 3] === 0 || matches?.[row] === 0) return;
     if (isInPolygon(xs, ys, scene.positions[2 * row], scene.positions[2 * row + 1])) rows.push(row);
   });

@@ -3,15 +3,15 @@
 import { sortedRows } from "./sorting.js";
 import { VirtualScroller } from "./virtual_scroller.js";
 
-const LINE = 28; // CSS pixels
-const SPARE_LINES = 8; // above and below the visible ones
+const TABLE_LINE_HEIGHT = 28; // CSS pixels
+const OVERSCAN_LINES = 8; // above and below the visible ones
 const CELL_PADDING = 32; // CSS pixels beside the text of a cell
-const SORT_ARROW = 20; // CSS pixels
-const MAX_HEADING = 200; // CSS pixels; a longer name ends in an ellipsis
-const MIN_WIDTH = 60; // CSS pixels
-const MAX_WIDTH = 420; // CSS pixels, unless there is space left
+const SORT_ARROW_WIDTH = 20; // CSS pixels
+const MAX_HEADING_WIDTH = 200; // CSS pixels; a longer name ends in an ellipsis
+const MIN_COLUMN_WIDTH = 60; // CSS pixels
+const MAX_COLUMN_WIDTH = 420; // CSS pixels, unless there is space left
 const SAMPLED_ROWS = 60; // whose text is measured
-const MAX_CELL = 300; // characters
+const MAX_CELL_CHARACTERS = 300;
 
 /** @typedef {{name: string, format: (row: number) => string, sortKey: (row: number) => number | string}} TableColumn */
 
@@ -34,7 +34,7 @@ export class Table {
       { name: "row", format: String, sortKey: (row) => row },
       ...columns.map((column) => ({
         name: column.name,
-        format: (/** @type {number} */ row) => column.format(row).slice(0, MAX_CELL),
+        format: (/** @type {number} */ row) => column.format(row).slice(0, MAX_CELL_CHARACTERS),
         sortKey: (/** @type {number} */ row) => column.type.sortKey(column, row),
       })),
     ];
@@ -43,7 +43,7 @@ export class Table {
     this.head = head;
     this.body = body;
     this.head.append(...this.columns.map(({ name }, index) => this._createHeading(name, index)));
-    this.scroller = new VirtualScroller(root, this.body, LINE, () => this._draw());
+    this.scroller = new VirtualScroller(root, this.body, TABLE_LINE_HEIGHT, () => this._draw());
     new ResizeObserver(() => this._fitWidths()).observe(root);
   }
 
@@ -83,11 +83,11 @@ export class Table {
   _fitWidths() {
     const available = this.root.clientWidth;
     const wanted = this.columns.map((column) => this._textWidth(column));
-    const widths = wanted.map((width) => Math.min(width, Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, 0.7 * available))));
+    const widths = wanted.map((width) => Math.min(width, Math.max(MIN_COLUMN_WIDTH, Math.min(MAX_COLUMN_WIDTH, 0.7 * available))));
     const missing = wanted.map((width, index) => width - widths[index]);
-    const [left, needed] = [Math.max(0, available - sum(widths)), sum(missing)];
-    const share = Math.min(1, needed > 0 ? left / needed : 0);
-    const tracks = widths.map((width, index) => `${Math.floor(width + share * missing[index])}px`);
+    const [unused, needed] = [Math.max(0, available - sum(widths)), sum(missing)];
+    const fraction = Math.min(1, needed > 0 ? unused / needed : 0);
+    const tracks = widths.map((width, index) => `${Math.floor(width + fraction * missing[index])}px`);
     tracks.splice(-1, 1, `minmax(${tracks[tracks.length - 1]}, 1fr)`);
     this.grid.style.setProperty("--columns", tracks.join(" "));
     this._draw();
@@ -98,18 +98,18 @@ export class Table {
    * @param {TableColumn} column
    */
   _textWidth({ name, format }) {
-    const every = Math.max(1, Math.floor(this.sorted.length / SAMPLED_ROWS));
-    let widest = Math.min(MAX_HEADING, measureText(name, true) + SORT_ARROW);
-    for (let index = 0; index < this.sorted.length; index += every) {
+    const interval = Math.max(1, Math.floor(this.sorted.length / SAMPLED_ROWS));
+    let widest = Math.min(MAX_HEADING_WIDTH, measureText(name, true) + SORT_ARROW_WIDTH);
+    for (let index = 0; index < this.sorted.length; index += interval) {
       widest = Math.max(widest, measureText(format(this.sorted[index]), false));
     }
-    return Math.max(MIN_WIDTH, Math.ceil(widest) + CELL_PADDING);
+    return Math.max(MIN_COLUMN_WIDTH, Math.ceil(widest) + CELL_PADDING);
   }
 
   _draw() {
     const { scroller, sorted } = this;
-    const first = Math.max(0, Math.floor(scroller.top / LINE) - SPARE_LINES);
-    const end = Math.min(sorted.length, first + Math.ceil(scroller.viewportHeight / LINE) + 2 * SPARE_LINES);
+    const first = Math.max(0, Math.floor(scroller.top / TABLE_LINE_HEIGHT) - OVERSCAN_LINES);
+    const end = Math.min(sorted.length, first + Math.ceil(scroller.viewportHeight / TABLE_LINE_HEIGHT) + 2 * OVERSCAN_LINES);
     const lines = [];
     for (let index = first; index < end; index++) lines.push(this._createLine(index));
     this.body.replaceChildren(...lines);

@@ -2,8 +2,8 @@
 
 import { element, input, showError } from "./dom.js";
 
-const IDLE = 4_000; // milliseconds after which the toolbar fades
-const TYPING_PAUSE = 120; // milliseconds without a key after which a search starts
+const IDLE_TIME = 4_000; // milliseconds after which the toolbar fades
+const SEARCH_DELAY = 120; // milliseconds without a key after which a search starts
 
 /** @param {import("./app.js").App} app */
 export function bindToolbar(app) {
@@ -38,7 +38,7 @@ function fadeWhenIdle() {
   const wake = () => {
     bar.classList.remove("idle");
     clearTimeout(timer);
-    timer = window.setTimeout(() => bar.classList.add("idle"), IDLE);
+    timer = window.setTimeout(() => bar.classList.add("idle"), IDLE_TIME);
   };
   document.addEventListener("pointermove", wake);
   document.addEventListener("keydown", wake);
@@ -52,7 +52,7 @@ function bindSearch(app) {
   field.addEventListener("input", () => {
     app.highlight(-1);
     clearTimeout(timer);
-    timer = window.setTimeout(() => app.search(field.value).catch(showError), TYPING_PAUSE);
+    timer = window.setTimeout(() => app.search(field.value).catch(showError), SEARCH_DELAY);
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && app.matches !== null) app.zoomTo((row) => app.matches?.[row] === 1);

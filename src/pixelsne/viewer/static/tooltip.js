@@ -3,22 +3,22 @@
 import { showError } from "./dom.js";
 import { screenPosition } from "./scene.js";
 
-const MAX_COLUMNS = 12;
-const MAX_CHARACTERS = 240; // of a value
-const OFFSET = 16; // CSS pixels from the point
-const EDGE = 8; // CSS pixels that stay free at the edges of the visible area
+const MAX_TOOLTIP_COLUMNS = 12;
+const MAX_VALUE_CHARACTERS = 240;
+const POINT_DISTANCE = 16; // CSS pixels from the point
+const TOOLTIP_MARGIN = 8; // CSS pixels that stay free at the edges of the visible area
 
 export class Tooltip {
   /**
    * @param {HTMLElement} box
-   * @param {HTMLElement} spoken a status that screen readers announce
+   * @param {HTMLElement} announcement screen readers announce its text
    * @param {import("./data.js").Column[]} columns
    * @param {import("./scene.js").Scene} scene
    * @param {import("./camera.js").Camera} camera
    */
-  constructor(box, spoken, columns, scene, camera) {
+  constructor(box, announcement, columns, scene, camera) {
     this.box = box;
-    this.spoken = spoken;
+    this.announcement = announcement;
     this.columns = columns;
     this.scene = scene;
     this.camera = camera;
@@ -28,35 +28,35 @@ export class Tooltip {
   /**
    * Show the columns that are loaded at once, the others when they have arrived.
    * @param {number} row -1 for none
-   * @param {import("./data.js").Column | null} first the column that colors the map
-   * @param {boolean} isSpoken
+   * @param {import("./data.js").Column | null} colorColumn is listed first
+   * @param {boolean} isAnnounced
    */
-  async show(row, first = null, isSpoken = false) {
+  async show(row, colorColumn = null, isAnnounced = false) {
     this.row = row;
     this.box.hidden = row < 0;
     if (row < 0) return;
-    const ordered = [...this.columns].sort((one, other) => Number(other === first) - Number(one === first));
-    const columns = ordered.slice(0, MAX_COLUMNS);
+    const ordered = [...this.columns].sort((one, other) => Number(other === colorColumn) - Number(one === colorColumn));
+    const columns = ordered.slice(0, MAX_TOOLTIP_COLUMNS);
     this._fill(row, columns);
     if (columns.some((column) => !column.isLoaded)) {
       await Promise.all(columns.map((column) => column.load().catch(showError)));
       if (this.row !== row) return;
       this._fill(row, columns);
     }
-    if (isSpoken) this.spoken.textContent = namesAndValues(row, columns).map((pair) => pair.join(" ")).join(", ");
+    if (isAnnounced) this.announcement.textContent = namesAndValues(row, columns).map((pair) => pair.join(" ")).join(", ");
   }
 
   /** Follow the point. */
-  move() {
+  updatePosition() {
     const { box, camera } = this;
     if (this.row < 0) return;
     const { visibleArea } = camera;
     const [x, y] = screenPosition(this.scene, camera, this.row);
     const [width, height] = [box.offsetWidth, box.offsetHeight];
-    const left = x + OFFSET + width + EDGE > camera.width ? x - OFFSET - width : x + OFFSET;
-    const top = y + OFFSET + height + EDGE > visibleArea.bottom ? y - OFFSET - height : y + OFFSET;
-    box.style.left = `${Math.max(EDGE, Math.min(left, camera.width - width - EDGE))}px`;
-    box.style.top = `${Math.max(visibleArea.top + EDGE, Math.min(top, visibleArea.bottom - height - EDGE))}px`;
+    const left = x + POINT_DISTANCE + width + TOOLTIP_MARGIN > camera.width ? x - POINT_DISTANCE - width : x + POINT_DISTANCE;
+    const top = y + POINT_DISTANCE + height + TOOLTIP_MARGIN > visibleArea.bottom ? y - POINT_DISTANCE - height : y + POINT_DISTANCE;
+    box.style.left = `${Math.max(TOOLTIP_MARGIN, Math.min(left, camera.width - width - TOOLTIP_MARGIN))}px`;
+    box.style.top = `${Math.max(visibleArea.top + TOOLTIP_MARGIN, Math.min(top, visibleArea.bottom - height - TOOLTIP_MARGIN))}px`;
   }
 
   /**
@@ -66,13 +66,13 @@ export class Tooltip {
    */
   _fill(row, columns) {
     const { box, camera } = this;
-    const maxHeight = camera.visibleArea.bottom - camera.visibleArea.top - 2 * EDGE;
+    const maxHeight = camera.visibleArea.bottom - camera.visibleArea.top - 2 * TOOLTIP_MARGIN;
     const pairs = namesAndValues(row, columns);
     let count = pairs.length;
     do box.replaceChildren(listOf(pairs.slice(0, count)), noteAboutOthers(this.columns.length + 1 - count));
     while (box.offsetHeight > maxHeight && --count > 1);
     box.dataset.row = String(row);
-    this.move();
+    this.updatePosition();
   }
 }
 
@@ -81,7 +81,7 @@ export class Tooltip {
  * @param {import("./data.js").Column[]} columns
  */
 function namesAndValues(row, columns) {
-  return [["row", String(row)], ...columns.map((column) => [column.name, shorten(column.format(row))])];
+  return [["row", String(row)], ...columns.map((column) => [column.name, truncate(column.format(row))])];
 }
 
 /** @param {string[][]} pairs */
@@ -106,6 +106,6 @@ function noteAboutOthers(count) {
 }
 
 /** @param {string} value */
-function shorten(value) {
-  return value.length > MAX_CHARACTERS ? `${value.slice(0, MAX_CHARACTERS - 1)}…` : value;
+function truncate(value) {
+  return value.length > MAX_VALUE_CHARACTERS ? `${value.slice(0, MAX_VALUE_CHARACTERS - 1)}…` : value;
 }
