@@ -2,25 +2,25 @@
 
 import { Camera } from "./camera.js";
 import { chosenColorCount, fitColorCount } from "./color_count.js";
-import { colorScaleOf } from "./color_scale.js";
-import { columnsOf } from "./data.js";
-import { defaultBoundsOf, isOutdated } from "./default_bounds.js";
+import { createColorScale } from "./color_scale.js";
+import { createColumns } from "./data.js";
+import { computeDefaultBounds, isOutdated } from "./default_bounds.js";
 import { element, input } from "./dom.js";
 import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { PointGrid } from "./picking.js";
 import { colorPoints } from "./point_colors.js";
-import { nextPoint } from "./point_navigation.js";
+import { findNextPoint } from "./point_navigation.js";
 import { RenderLoop, TRANSITION_TIME } from "./render_loop.js";
 import { createRenderer } from "./renderer.js";
-import { boundsOf, emptyScene, screenPosition } from "./scene.js";
+import { computeBounds, createScene, screenPosition } from "./scene.js";
 import { findRows } from "./search.js";
 import { SelectedRows } from "./selected_rows.js";
 import { Selection } from "./selection.js";
 import { Tooltip } from "./tooltip.js";
 import { filterState, writeUrlState } from "./url_state.js";
 
-/** @typedef {"pointer" | "click" | "keys" | "table"} InputMeans how the user reached a row */
+/** @typedef {"pointer" | "click" | "keys" | "table"} HighlightTrigger how the user reached a row */
 
 export class App {
   /**
@@ -32,28 +32,28 @@ export class App {
     const { n, resolution } = manifest;
     this.manifest = manifest;
     this.rendererName = rendererName;
-    this.columns = columnsOf(source, manifest);
-    this.scene = emptyScene(n, resolution, matchMedia("(prefers-color-scheme: dark)").matches);
-    this.camera = new Camera(resolution, () => this._cameraChanged());
+    this.columns = createColumns(source, manifest);
+    this.scene = createScene(n, resolution, matchMedia("(prefers-color-scheme: dark)").matches);
+    this.camera = new Camera(resolution, () => this._handleCameraChange());
     this.renderLoop = new RenderLoop(this.scene, this.camera, createRenderer(element("points"), rendererName), element("overlay"), {
       labels: (progress) => (input("labels").checked ? this.labels.update(this.colorScale, this.legend.filter.hidden, progress) : []),
-      sampledChanged: () => this._showCounts(),
-      drawn: () => this._saveUrlState(),
+      onSampledChange: () => this._showCounts(),
+      onDraw: () => this._saveUrlState(),
     });
     this.grid = new PointGrid(this.scene);
     this.labels = new Labels(this.scene);
     this.legend = new Legend(element("legend"), () => this._updateColors());
     this.tooltip = new Tooltip(element("tooltip"), element("announcement"), this.columns, this.scene, this.camera);
-    this.selection = new Selection(n, () => this._selectionChanged());
+    this.selection = new Selection(n, () => this._handleSelectionChange());
     this.selectedRows = new SelectedRows(this.columns, (row) => this.highlight(row, "table"));
     /** @type {import("./data.js").Column | null} */
-    this.column = null; // that colors the points
-    this.colorScale = colorScaleOf(null);
+    this.colorColumn = null; // the column that colors the points
+    this.colorScale = createColorScale(null);
     this.tool = /** @type {import("./selection.js").Tool} */ ("pan");
     /** @type {Uint8Array | null} */
     this.matches = null; // 1 for each row that the search found; null without a search
-    this._searches = 0;
-    this._visible = n; // points that are not hidden
+    this._searchNumber = 0;
+    this._visibleCount = n; // points that are not hidden
     this._defaultStyle = { size: this.scene.size, opacity: this.scene.opacity };
     /** @type {import("./url_state.js").UrlState} */
     this._initialView = {};
@@ -79,7 +79,7 @@ export class App {
     const isFirst = !this.renderLoop.hasPositions;
     this.renderLoop.setPositions(positions, animate);
     this.grid.scheduleBuild(2 * TRANSITION_TIME);
-    const bounds = defaultBoundsOf(this.scene);
+    const bounds = computeDefaultBounds(this.scene);
     if (isFirst || isOutdated(this.camera.defaultBounds, bounds)) this.camera.setDefaultBounds(bounds, !isFirst);
     const { x, y, zoom } = this._initialView;
     if (isFirst && x !== undefined && y !== undefined && zoom !== undefined) {
@@ -102,11 +102,11 @@ export class App {
    * @param {(row: number) => boolean} isIncluded
    */
   zoomTo(isIncluded) {
-    const bounds = boundsOf(this.scene, isIncluded);
+    const bounds = computeBounds(this.scene, isIncluded);
     if (bounds !== null) this.camera.fitBounds(bounds);
   }
 
-  _cameraChanged() {
+  _handleCameraChange() {
     const { scale, isMoving } = this.camera;
     document.documentElement.dataset.camera = [Number(isMoving), scale, ...this.camera.toScreen(0, 0)].join(" "); // for tests
     if (this.isNavigating) this.tooltip.updatePosition();
@@ -116,15 +116,15 @@ export class App {
 
   /** Write everything that differs from the initial page into the URL, for a reload or a link. */
   _saveUrlState() {
-    const { camera, scene, column, colorScale, legend } = this;
+    const { camera, scene, colorColumn, colorScale, legend } = this;
     const round = (/** @type {number} */ value) => Number(value.toPrecision(6));
     const changed = (/** @type {"size" | "opacity"} */ name) => (scene[name] === this._defaultStyle[name] ? undefined : scene[name]);
     writeUrlState({
       x: camera.isDefaultView ? undefined : round(camera.center[0]),
       y: camera.isDefaultView ? undefined : round(camera.center[1]),
       zoom: camera.isDefaultView ? undefined : round(camera.zoom),
-      color: column?.name ?? (this.manifest.color === null ? undefined : ""),
-      colors: chosenColorCount(column),
+      color: colorColumn?.name ?? (this.manifest.color === null ? undefined : ""),
+      colors: chosenColorCount(colorColumn),
       ...filterState(colorScale, legend.filter),
       view: this.renderLoop.view === "density" ? "density" : undefined,
       labels: input("labels").checked ? undefined : false,
@@ -147,14 +147,14 @@ export class App {
   async colorBy(name) {
     const column = name === "" ? null : this.columns.find((one) => one.name === name && one.type.colorScale !== null) ?? null;
     await column?.load();
-    this.column = column;
+    this.colorColumn = column;
     /** @type {HTMLSelectElement} */ (element("color")).value = column === null ? "" : name;
     this.updateColorScale();
   }
 
   /** Apply the current column and number of colors. */
   updateColorScale() {
-    this.colorScale = colorScaleOf(this.column, fitColorCount(this.column));
+    this.colorScale = createColorScale(this.colorColumn, fitColorCount(this.colorColumn));
     this.legend.show(this.colorScale);
     this._updateColors();
   }
@@ -171,14 +171,14 @@ export class App {
     const masks = [];
     if (this.matches !== null) masks.push(this.matches);
     if (this.selection.count > 0) masks.push(this.selection.mask);
-    this._visible = colorPoints(this.scene, this.colorScale, this.legend.filter, masks);
+    this._visibleCount = colorPoints(this.scene, this.colorScale, this.legend.filter, masks);
     this._showCounts();
     this.renderLoop.draw();
   }
 
   _showCounts() {
     const { n } = this.scene;
-    const hidden = n - this._visible;
+    const hidden = n - this._visibleCount;
     const parts = [`${n.toLocaleString("en")} rows`];
     if (hidden > 0) parts.push(`${hidden.toLocaleString("en")} hidden`);
     if (this.selection.count > 0) parts.push(`${this.selection.count.toLocaleString("en")} selected`);
@@ -192,15 +192,15 @@ export class App {
    * Draw a ring around a point. Show its tooltip, too, unless the table already shows the row or the tooltip would cover
    * what the user is selecting.
    * @param {number} row -1 for none
-   * @param {InputMeans} means
+   * @param {HighlightTrigger} trigger
    */
-  highlight(row, means = "pointer") {
-    const hasTooltip = means === "click" || means === "keys" || (means === "pointer" && this.tool === "pan" && this.selection.count === 0);
+  highlight(row, trigger = "pointer") {
+    const hasTooltip = trigger === "click" || trigger === "keys" || (trigger === "pointer" && this.tool === "pan" && this.selection.count === 0);
     const tooltipRow = hasTooltip ? row : -1;
     if (row === this.renderLoop.highlighted && tooltipRow === this.tooltip.row) return;
-    this.isNavigating = row >= 0 && means === "keys";
+    this.isNavigating = row >= 0 && trigger === "keys";
     this.renderLoop.highlighted = row;
-    this.tooltip.show(tooltipRow, this.column, means === "keys");
+    this.tooltip.show(tooltipRow, this.colorColumn, trigger === "keys");
     this.renderLoop.draw(true);
   }
 
@@ -210,7 +210,7 @@ export class App {
    */
   highlightNext(direction) {
     const { scene, camera, renderLoop } = this;
-    const row = renderLoop.hasPositions ? nextPoint(scene, camera, this.isNavigating ? renderLoop.highlighted : -1, direction) : -1;
+    const row = renderLoop.hasPositions ? findNextPoint(scene, camera, this.isNavigating ? renderLoop.highlighted : -1, direction) : -1;
     if (row < 0) return;
     this.highlight(row, "keys");
     const [x, y] = screenPosition(scene, camera, row);
@@ -227,14 +227,14 @@ export class App {
   /** @param {string} query */
   async search(query) {
     this.highlight(-1);
-    const number = ++this._searches;
+    const number = ++this._searchNumber;
     if (query.trim() === "") {
       this.matches = null;
       element("match-count").textContent = "";
       this._updateColors();
       return;
     }
-    const rows = await findRows(this.columns, this.scene.n, query, () => number !== this._searches);
+    const rows = await findRows(this.columns, this.scene.n, query, () => number !== this._searchNumber);
     if (rows === null) return;
     this.matches = new Uint8Array(this.scene.n);
     for (const row of rows) this.matches[row] = 1;
@@ -242,7 +242,7 @@ export class App {
     this._updateColors();
   }
 
-  _selectionChanged() {
+  _handleSelectionChange() {
     if (!this.isNavigating) this.highlight(-1);
     const rows = this.selection.rows();
     this.selectedRows.show(rows);

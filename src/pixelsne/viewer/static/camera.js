@@ -16,11 +16,11 @@ const SETTLE_TIME = 140; // milliseconds without a change after which the camera
 export class Camera {
   /**
    * @param {[number, number]} resolution of the map, pixels
-   * @param {() => void} changed called after every change
+   * @param {() => void} onChange called after every change
    */
-  constructor(resolution, changed) {
+  constructor(resolution, onChange) {
     this.resolution = resolution;
-    this.changed = changed;
+    this.onChange = onChange;
     this.width = 1;
     this.height = 1;
     /** @type {Area} the part of the screen that no control covers */
@@ -50,7 +50,7 @@ export class Camera {
     const shift = this.visibleCenter.map((value, axis) => (value - before[axis]) / this.scale);
     if (isSameScreen) this.center = this.center.map((value, axis) => value + shift[axis]); // points keep their screen positions
     if (this.isDefaultView) this.resetView(isSameScreen && !isFirst);
-    else this.changed();
+    else this.onChange();
   }
 
   /**
@@ -74,9 +74,9 @@ export class Camera {
    */
   _scaleFor([left, top, right, bottom]) {
     const area = this.visibleArea;
-    const [across, down] = [area.right - area.left - 2 * VIEW_MARGIN, area.bottom - area.top - 2 * VIEW_MARGIN];
+    const [areaWidth, areaHeight] = [area.right - area.left - 2 * VIEW_MARGIN, area.bottom - area.top - 2 * VIEW_MARGIN];
     const [width, height] = [right - left, bottom - top].map((side, axis) => Math.max(side, this.resolution[axis] * MIN_BOUNDS_FRACTION));
-    return Math.max(1e-3, Math.min(across / width, down / height));
+    return Math.max(1e-3, Math.min(areaWidth / width, areaHeight / height));
   }
 
   get defaultScale() {
@@ -150,13 +150,13 @@ export class Camera {
   }
 
   /**
-   * @param {number} across CSS pixels
-   * @param {number} down
+   * @param {number} dx CSS pixels
+   * @param {number} dy
    */
-  pan(across, down) {
+  pan(dx, dy) {
     cancelAnimationFrame(this._animation);
     this.isDefaultView = false;
-    this.center = [this.center[0] - across / this.scale, this.center[1] - down / this.scale];
+    this.center = [this.center[0] - dx / this.scale, this.center[1] - dy / this.scale];
     this._notify();
   }
 
@@ -219,8 +219,8 @@ export class Camera {
     clearTimeout(this._settleTimer);
     this._settleTimer = window.setTimeout(() => {
       this.isMoving = false;
-      this.changed();
+      this.onChange();
     }, SETTLE_TIME);
-    this.changed();
+    this.onChange();
   }
 }

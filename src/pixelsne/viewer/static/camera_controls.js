@@ -31,29 +31,29 @@ export function handleCameraKey(camera, event) {
  * One pointer pans, two pinch, a wheel zooms at the pointer.
  * @param {HTMLElement} surface
  * @param {import("./camera.js").Camera} camera
- * @param {(event: PointerEvent) => boolean} isTaken whether a selection tool follows this pointer
+ * @param {(event: PointerEvent) => boolean} startsSelection whether the pointer selects instead
  */
-export function bindCamera(surface, camera, isTaken) {
+export function bindCamera(surface, camera, startsSelection) {
   surface.addEventListener("wheel", (event) => {
     event.preventDefault();
     const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     camera.zoomAt(Math.exp(-event.deltaY * pixels * (event.ctrlKey ? 0.01 : 0.0018)), event.offsetX, event.offsetY);
   }, { passive: false });
   surface.addEventListener("dblclick", (event) => camera.zoomAt(2.5, event.offsetX, event.offsetY));
-  bindDragging(surface, camera, isTaken);
+  bindDragging(surface, camera, startsSelection);
 }
 
 /**
  * @param {HTMLElement} surface
  * @param {import("./camera.js").Camera} camera
- * @param {(event: PointerEvent) => boolean} isTaken
+ * @param {(event: PointerEvent) => boolean} startsSelection
  */
-function bindDragging(surface, camera, isTaken) {
+function bindDragging(surface, camera, startsSelection) {
   /** @type {Map<number, {x: number, y: number, time: number}>} */
   const pointers = new Map();
   let velocity = [0, 0];
   surface.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || isTaken(event)) return;
+    if (event.button !== 0 || startsSelection(event)) return;
     surface.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, time: event.timeStamp });
     velocity = [0, 0];

@@ -1,6 +1,6 @@
 // The color scale of categories: one color per category, gray for the rest.
 
-import { css, GRAY, PALETTE, pixel, rgb } from "./colors.js";
+import { GRAY, PALETTE, parseHex, toCss, toPixel } from "./colors.js";
 
 /** @typedef {import("./color_scale.js").ColorScale} ColorScale */
 
@@ -12,15 +12,15 @@ export class CategoricalScale {
    */
   constructor(column, maxColors) {
     this.name = column.name;
-    this.entries = entriesOf(column, maxColors);
-    this.group = groupsOf(column, this.entries);
+    this.entries = createEntries(column, maxColors);
+    this.entryIndices = assignEntries(column, this.entries);
   }
 
   /** @param {Uint32Array} pixels */
   paint(pixels) {
-    const { group } = this;
-    const colors = this.entries.map((entry) => pixel(entry.color));
-    for (let row = 0; row < pixels.length; row++) pixels[row] = colors[group[row]];
+    const { entryIndices } = this;
+    const colors = this.entries.map((entry) => toPixel(entry.color));
+    for (let row = 0; row < pixels.length; row++) pixels[row] = colors[entryIndices[row]];
   }
 
   /**
@@ -28,9 +28,9 @@ export class CategoricalScale {
    * @param {import("./legend.js").LegendFilter} filter
    */
   hide(colors, { hidden }) {
-    const { group } = this;
+    const { entryIndices } = this;
     if (hidden.size === 0) return;
-    for (let row = 0; row < group.length; row++) if (hidden.has(group[row])) colors[4 * row + 3] = 0;
+    for (let row = 0; row < entryIndices.length; row++) if (hidden.has(entryIndices[row])) colors[4 * row + 3] = 0;
   }
 
   /**
@@ -39,10 +39,10 @@ export class CategoricalScale {
    */
   legendElements(filter, apply) {
     let { hidden } = filter;
-    const buttons = this.entries.map(entryButton);
+    const buttons = this.entries.map(createEntryButton);
     const showPressed = () => buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!hidden.has(index))));
     buttons.forEach((button, index) => button.addEventListener("click", (event) => {
-      hidden = hiddenAfterClick(hidden, index, buttons.length, event.ctrlKey || event.metaKey || event.shiftKey);
+      hidden = updateHidden(hidden, index, buttons.length, event.ctrlKey || event.metaKey || event.shiftKey);
       showPressed();
       apply({ hidden, range: null });
     }));
@@ -54,8 +54,8 @@ export class CategoricalScale {
   imageLegend({ hidden }) {
     const lines = this.entries
       .filter((entry, index) => entry.count > 0 && !hidden.has(index))
-      .map((entry) => ({ name: entry.name, color: css(entry.color) }));
-    return { title: this.name, lines, scale: null };
+      .map((entry) => ({ name: entry.name, color: toCss(entry.color) }));
+    return { title: this.name, lines, colorBar: null };
   }
 }
 
@@ -65,22 +65,22 @@ export class CategoricalScale {
  * @param {number} maxColors
  * @returns {import("./color_scale.js").Entry[]}
  */
-function entriesOf(column, maxColors) {
+function createEntries(column, maxColors) {
   const { names } = column.metadata;
   const counts = new Uint32Array(names.length + 1);
   for (const code of column.codes) counts[code]++;
   const ranked = [...names.keys()].sort((first, second) => counts[second] - counts[first] || first - second);
   const colored = names.length > maxColors ? ranked.slice(0, maxColors - 1).sort((first, second) => first - second) : [...names.keys()];
   const entries = colored.map((code, index) => ({
-    name: names[code], color: rgb(PALETTE[index % PALETTE.length]), count: counts[code], codes: new Set([code]), isRest: false,
+    name: names[code], color: parseHex(PALETTE[index % PALETTE.length]), count: counts[code], codes: new Set([code]), isRest: false,
   }));
   const rest = ranked.slice(colored.length);
   if (rest.length > 0) {
     const count = rest.reduce((sum, code) => sum + counts[code], 0);
-    entries.push({ name: `${rest.length.toLocaleString("en")} others`, color: rgb(GRAY), count, codes: new Set(rest), isRest: true });
+    entries.push({ name: `${rest.length.toLocaleString("en")} others`, color: parseHex(GRAY), count, codes: new Set(rest), isRest: true });
   }
   if (counts[names.length] > 0) {
-    entries.push({ name: "no value", color: rgb(GRAY), count: counts[names.length], codes: new Set([names.length]), isRest: true });
+    entries.push({ name: "no value", color: parseHex(GRAY), count: counts[names.length], codes: new Set([names.length]), isRest: true });
   }
   return entries;
 }
@@ -90,22 +90,23 @@ function entriesOf(column, maxColors) {
  * @param {import("./data.js").Column} column
  * @param {import("./color_scale.js").Entry[]} entries
  */
-function groupsOf(column, entries) {
+function assignEntries(column, entries) {
   const entryOfCode = new Uint8Array(column.metadata.names.length + 1);
   entries.forEach((entry, index) => entry.codes.forEach((code) => { entryOfCode[code] = index; }));
-  const groups = new Uint8Array(column.codes.length);
-  for (let row = 0; row < groups.length; row++) groups[row] = entryOfCode[column.codes[row]];
-  return groups;
+  const indices = new Uint8Array(column.codes.length);
+  for (let row = 0; row < indices.length; row++) indices[row] = entryOfCode[column.codes[row]];
+  return indices;
 }
 
 /**
- * A click shows only one entry, or all if that one is already alone. With a modifier key it hides or shows the entry.
+ * Return the hidden entries after a click. It shows only the clicked entry, or all entries if no other is shown. With a
+ * modifier key it hides or shows the clicked entry.
  * @param {Set<number>} hidden
  * @param {number} index
  * @param {number} count of entries
  * @param {boolean} toggles
  */
-function hiddenAfterClick(hidden, index, count, toggles) {
+function updateHidden(hidden, index, count, toggles) {
   const after = new Set(hidden);
   if (toggles) {
     if (!after.delete(index)) after.add(index);
@@ -117,7 +118,7 @@ function hiddenAfterClick(hidden, index, count, toggles) {
 }
 
 /** @param {import("./color_scale.js").Entry} entry */
-function entryButton(entry) {
+function createEntryButton(entry) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "entry";
@@ -125,7 +126,7 @@ function entryButton(entry) {
   button.title = `${entry.name}\nclick: only this one, again: all · Ctrl-click: hide or show`;
   const dot = document.createElement("span");
   dot.className = "dot";
-  dot.style.backgroundColor = dot.style.borderColor = css(entry.color);
+  dot.style.backgroundColor = dot.style.borderColor = toCss(entry.color);
   const name = document.createElement("span");
   name.className = "name";
   name.textContent = entry.name === "" ? "(empty)" : entry.name;

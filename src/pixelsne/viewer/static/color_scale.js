@@ -1,13 +1,13 @@
 // What all color scales have in common, and the scale of a map without colors.
 
-import { pixel } from "./colors.js";
+import { toPixel } from "./colors.js";
 
 /**
  * How a column colors the points, and the legend of these colors.
  * @typedef {{
  *   name: string,                 // of the column
  *   entries: Entry[],             // the legend's entries; none for a continuous scale
- *   group: Uint8Array | null,     // (n) index of each row's entry; null without entries
+ *   entryIndices: Uint8Array | null, // (n) index of each row's entry; null without entries
  *   paint: (pixels: Uint32Array, dark: boolean) => void,                                // color all points
  *   hide: (colors: Uint8Array, filter: import("./legend.js").LegendFilter) => void,     // set the alpha of hidden points to 0
  *   legendElements: (filter: import("./legend.js").LegendFilter, apply: ApplyFilter) => HTMLElement[],
@@ -25,8 +25,8 @@ const PLAIN_ON_LIGHT = /** @type {import("./colors.js").Rgb} */ ([55, 100, 222])
 const plainScale = {
   name: "",
   entries: [],
-  group: null,
-  paint: (pixels, dark) => { pixels.fill(pixel(dark ? PLAIN_ON_DARK : PLAIN_ON_LIGHT)); },
+  entryIndices: null,
+  paint: (pixels, dark) => { pixels.fill(toPixel(dark ? PLAIN_ON_DARK : PLAIN_ON_LIGHT)); },
   hide: () => {},
   legendElements: () => [],
   imageLegend: () => null,
@@ -37,7 +37,7 @@ const plainScale = {
  * @param {number} maxColors categories with colors of their own
  * @returns {ColorScale}
  */
-export function colorScaleOf(column, maxColors = 0) {
+export function createColorScale(column, maxColors = 0) {
   if (column === null || column.type.colorScale === null) return plainScale;
   return column.type.colorScale(column, maxColors);
 }

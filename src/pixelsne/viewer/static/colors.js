@@ -22,7 +22,7 @@ const MAGMA = [
  * @param {string} hex
  * @returns {Rgb}
  */
-export function rgb(hex) {
+export function parseHex(hex) {
   const value = parseInt(hex.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
@@ -35,7 +35,7 @@ export function rgb(hex) {
 function interpolate(stops, fraction) {
   const position = Math.min(Math.max(fraction, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(position), stops.length - 2);
-  const [first, second] = [rgb(stops[low]), rgb(stops[low + 1])];
+  const [first, second] = [parseHex(stops[low]), parseHex(stops[low + 1])];
   const weight = position - low;
   const mix = (/** @type {0 | 1 | 2} */ channel) => Math.round(first[channel] + weight * (second[channel] - first[channel]));
   return [mix(0), mix(1), mix(2)];
@@ -47,10 +47,10 @@ export const viridis = (fraction) => interpolate(VIRIDIS, fraction);
 export const magma = (fraction) => interpolate(MAGMA, fraction);
 
 /** @param {Rgb} color */
-export const css = (color) => `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
+export const toCss = (color) => `rgb(${color[0]}, ${color[1]}, ${color[2]})`;
 
 /**
  * An opaque color as a pixel of ImageData, little-endian.
  * @param {Rgb} color
  */
-export const pixel = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+export const toPixel = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;

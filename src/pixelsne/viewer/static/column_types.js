@@ -3,7 +3,7 @@
 
 import { CategoricalScale } from "./categorical_scale.js";
 import { ContinuousScale } from "./continuous_scale.js";
-import { fold, searchCategories, searchDates, searchNumbers, searchTexts } from "./search.js";
+import { foldText, searchCategories, searchDates, searchNumbers, searchTexts } from "./search.js";
 import { DAY, dateTicks, formatDate, numberTicks } from "./ticks.js";
 
 const SHORT_SPAN = 3 * DAY; // within which the user filters by time instead of day
@@ -96,7 +96,7 @@ const text = {
   },
   format: (column, row) => decoder.decode(column.text.subarray(column.offsets[row], column.offsets[row + 1])),
   formatExact: (column, row) => text.format(column, row),
-  sortKey: (column, row) => fold(text.format(column, row)),
+  sortKey: (column, row) => foldText(text.format(column, row)),
   search: searchTexts,
   isSlowToSearch: true,
   colorScale: null,

@@ -1,6 +1,6 @@
 // The color scale of numbers and dates: a color map from the first to the 99th percentile.
 
-import { css, GRAY, pixel, rgb, viridis } from "./colors.js";
+import { GRAY, parseHex, toCss, toPixel, viridis } from "./colors.js";
 import { DAY } from "./ticks.js";
 
 const LEGEND_CHARACTERS = 32; // that fit below the color bar
@@ -36,7 +36,7 @@ export class ContinuousScale {
     /** @type {import("./color_scale.js").Entry[]} */
     this.entries = [];
     /** @type {Uint8Array | null} */
-    this.group = null;
+    this.entryIndices = null;
     this.axis = axis;
     this.numbers = column.numbers;
     this.low = low;
@@ -47,8 +47,8 @@ export class ContinuousScale {
   /** @param {Uint32Array} pixels */
   paint(pixels) {
     const { numbers, low } = this;
-    const shades = Uint32Array.from({ length: 256 }, (_, step) => pixel(viridis(step / 255)));
-    const gray = pixel(rgb(GRAY));
+    const shades = Uint32Array.from({ length: 256 }, (_, step) => toPixel(viridis(step / 255)));
+    const gray = toPixel(parseHex(GRAY));
     const factor = 255 / (this.high - low);
     for (let row = 0; row < pixels.length; row++) {
       const number = numbers[row];
@@ -74,7 +74,7 @@ export class ContinuousScale {
    */
   legendElements(filter, apply) {
     /** @type {HTMLElement[]} */
-    const elements = [colorBar(), ticksBelow(this), rangeFields(this, filter.range, apply)];
+    const elements = [createColorBar(), createTicks(this), createRangeFields(this, filter.range, apply)];
     if (this.missing > 0) {
       const note = document.createElement("p");
       note.className = "note";
@@ -87,12 +87,12 @@ export class ContinuousScale {
   /** @param {import("./legend.js").LegendFilter} filter */
   imageLegend({ range }) {
     const ticks = this.axis.ticks(this.low, this.high, (count) => count <= MAX_IMAGE_TICKS);
-    const missing = this.missing > 0 && range === null ? [{ name: "no value", color: css(rgb(GRAY)) }] : [];
-    const scale = {
-      color: (/** @type {number} */ fraction) => css(viridis(fraction)),
+    const missing = this.missing > 0 && range === null ? [{ name: "no value", color: toCss(parseHex(GRAY)) }] : [];
+    const bar = {
+      color: (/** @type {number} */ fraction) => toCss(viridis(fraction)),
       ticks: ticks.map(({ value, label }) => ({ fraction: this.toFraction(value), label })),
     };
-    return { title: this.name, lines: missing, scale };
+    return { title: this.name, lines: missing, colorBar: bar };
   }
 
   /**
@@ -105,21 +105,21 @@ export class ContinuousScale {
   }
 }
 
-function colorBar() {
+function createColorBar() {
   const bar = document.createElement("canvas");
   bar.className = "color-bar";
   bar.width = 256;
   bar.height = 1;
   const context = bar.getContext("2d");
   for (let step = 0; context !== null && step < 256; step++) {
-    context.fillStyle = css(viridis(step / 255));
+    context.fillStyle = toCss(viridis(step / 255));
     context.fillRect(step, 0, 1, 1);
   }
   return bar;
 }
 
 /** @param {ContinuousScale} scale */
-function ticksBelow(scale) {
+function createTicks(scale) {
   const ticks = document.createElement("div");
   ticks.className = "ticks";
   const fits = (/** @type {number} */ count, /** @type {number} */ length) => count * (TICK_SPACING * length + 1) <= LEGEND_CHARACTERS;
@@ -144,10 +144,10 @@ function ticksBelow(scale) {
  * @param {[number, number] | null} range
  * @param {import("./color_scale.js").ApplyFilter} apply
  */
-function rangeFields(scale, range, apply) {
+function createRangeFields(scale, range, apply) {
   const container = document.createElement("div");
   container.className = "range-fields";
-  const fields = [rangeField(scale, "from", scale.low, range?.[0]), rangeField(scale, "up to", scale.high, range?.[1])];
+  const fields = [createRangeField(scale, "from", scale.low, range?.[0]), createRangeField(scale, "up to", scale.high, range?.[1])];
   const update = () => {
     const [low, high] = fields.map((field) => field.valueAsNumber);
     const last = fields[1].type === "date" ? high + DAY - 1 : high; // the whole day
@@ -165,7 +165,7 @@ function rangeFields(scale, range, apply) {
  * @param {number} bound of the color scale, shown while the field is empty
  * @param {number | undefined} chosen by the user
  */
-function rangeField({ axis, low, high }, end, bound, chosen = NaN) {
+function createRangeField({ axis, low, high }, end, bound, chosen = NaN) {
   const field = document.createElement("input");
   field.type = axis.inputType(high - low);
   field.step = field.type === "number" ? "any" : "";

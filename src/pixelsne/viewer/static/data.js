@@ -29,7 +29,7 @@ const serverSource = {
  * @param {string} name
  * @returns {Promise<ArrayBuffer>}
  */
-async function embeddedPart(name) {
+async function decodeEmbeddedPart(name) {
   const node = document.getElementById(`part-${name}`);
   if (node === null) throw new Error(`this file has no part ${name}; it is damaged`);
   const text = atob(node.textContent ?? "");
@@ -43,9 +43,9 @@ async function embeddedPart(name) {
 /** @type {Source} */
 const embeddedSource = {
   async manifest() {
-    return JSON.parse(new TextDecoder().decode(await embeddedPart("manifest")));
+    return JSON.parse(new TextDecoder().decode(await decodeEmbeddedPart("manifest")));
   },
-  part: embeddedPart,
+  part: decodeEmbeddedPart,
 };
 
 /** @returns {Source} */
@@ -66,7 +66,7 @@ function typeOf({ kind }) {
  * @param {Source} source
  * @param {Manifest} manifest
  */
-export function columnsOf(source, manifest) {
+export function createColumns(source, manifest) {
   return manifest.columns.flatMap((metadata, index) => {
     const type = typeOf(metadata);
     return type === undefined ? [] : [new Column(metadata, type, manifest.n, () => source.part(`column${index}`))];
@@ -77,7 +77,7 @@ export function columnsOf(source, manifest) {
  * The columns that the page cannot show.
  * @param {Manifest} manifest
  */
-export function unavailableColumns(manifest) {
+export function findUnavailableColumns(manifest) {
   return manifest.columns.filter((metadata) => typeOf(metadata) === undefined);
 }
 

@@ -12,10 +12,10 @@ const MIN_SIZE_RATIO = 0.75; // bounds are replaced if new ones are smaller than
  * @param {import("./scene.js").Scene} scene
  * @returns {import("./camera.js").Bounds}
  */
-export function defaultBoundsOf(scene) {
-  const [across, down] = [0, 1].map((axis) => rangesOf(scene, axis));
-  const includesAll = [across, down].every(({ all, inliers }) => all[1] - all[0] <= MAX_EXTENT_RATIO * (inliers[1] - inliers[0]));
-  const [[left, right], [top, bottom]] = [across, down].map(({ all, inliers }, axis) => {
+export function computeDefaultBounds(scene) {
+  const ranges = [0, 1].map((axis) => computeRanges(scene, axis));
+  const includesAll = ranges.every(({ all, inliers }) => all[1] - all[0] <= MAX_EXTENT_RATIO * (inliers[1] - inliers[0]));
+  const [[left, right], [top, bottom]] = ranges.map(({ all, inliers }, axis) => {
     const margin = BOUNDS_MARGIN * (inliers[1] - inliers[0]);
     const [low, high] = includesAll ? all : [Math.max(all[0], inliers[0] - margin), Math.min(all[1], inliers[1] + margin)];
     return [(low * scene.resolution[axis]) / QUANTIZATION_LEVELS, (high * scene.resolution[axis]) / QUANTIZATION_LEVELS];
@@ -28,7 +28,7 @@ export function defaultBoundsOf(scene) {
  * @param {import("./scene.js").Scene} scene
  * @param {number} axis
  */
-function rangesOf({ positions, n }, axis) {
+function computeRanges({ positions, n }, axis) {
   const counts = new Uint32Array(QUANTIZATION_LEVELS);
   for (let index = axis; index < positions.length; index += 2) counts[positions[index]]++;
   const maxOutliers = Math.floor(MAX_OUTLIER_FRACTION * n);

@@ -1,6 +1,6 @@
 // The density view: the number of points per cell on a logarithmic color scale.
 
-import { magma, pixel } from "./colors.js";
+import { magma, toPixel } from "./colors.js";
 import { QUANTIZATION_LEVELS, VISIBLE } from "./scene.js";
 
 const DENSITY_CELL = 2; // CSS pixels per side
@@ -13,7 +13,7 @@ const DIMMED_CELL_COLOR = { light: 0xffececec, dark: 0xff26262c }; // cells with
  * @param {import("./camera.js").Camera} camera
  * @returns {Density} an image DENSITY_CELL times smaller than the screen
  */
-export function densityOf(scene, camera) {
+export function computeDensity(scene, camera) {
   const width = Math.max(1, Math.ceil(camera.width / DENSITY_CELL));
   const height = Math.max(1, Math.ceil(camera.height / DENSITY_CELL));
   const { counts, hasDimmed } = countPoints(scene, camera, width, height);
@@ -21,7 +21,7 @@ export function densityOf(scene, camera) {
   for (const count of counts) if (count > maxCount) maxCount = count;
   const image = new ImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const shades = Uint32Array.from({ length: 256 }, (_, step) => pixel(densityColor(step / 255, scene.dark)));
+  const shades = Uint32Array.from({ length: 256 }, (_, step) => toPixel(densityColor(step / 255, scene.dark)));
   const factor = maxCount > 1 ? 255 / Math.log(maxCount) : 255;
   for (let cell = 0; cell < counts.length; cell++) {
     if (hasDimmed[cell]) pixels[cell] = scene.dark ? DIMMED_CELL_COLOR.dark : DIMMED_CELL_COLOR.light;

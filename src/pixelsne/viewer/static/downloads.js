@@ -1,6 +1,6 @@
 // Files that the page saves: the image, selected rows, the map.
 
-import { drawImageLegend, imageLegendOf, legendWidth } from "./image_legend.js";
+import { createImageLegend, drawImageLegend, measureLegendWidth } from "./image_legend.js";
 import { drawOverlay } from "./overlay.js";
 
 /**
@@ -13,8 +13,8 @@ export async function saveImage(app) {
   const canvas = document.createElement("canvas");
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const ratio = renderer.canvas.width / camera.width;
-  const legend = imageLegendOf(app);
-  const width = legend === null ? 0 : legendWidth(context, legend, bottom);
+  const legend = createImageLegend(app);
+  const width = legend === null ? 0 : measureLegendWidth(context, legend, bottom);
   canvas.width = Math.round((right + width) * ratio);
   canvas.height = Math.round(bottom * ratio);
   const background = scene.dark ? "#121217" : "#ffffff";

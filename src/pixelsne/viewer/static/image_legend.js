@@ -1,6 +1,6 @@
 // The legend beside the map in a saved image.
 
-import { css } from "./colors.js";
+import { toCss } from "./colors.js";
 import { densityColor } from "./density.js";
 
 const LEGEND_PADDING = 18; // CSS pixels around the legend
@@ -13,14 +13,14 @@ const MAX_COLOR_BAR_HEIGHT = 280; // CSS pixels
 /**
  * @typedef {{name: string, color: string}} LegendLine
  * @typedef {{color: (fraction: number) => string, ticks: {fraction: number, label: string}[]}} ColorBar fraction: 0 to 1
- * @typedef {{title: string, lines: LegendLine[], scale: ColorBar | null}} ImageLegend
+ * @typedef {{title: string, lines: LegendLine[], colorBar: ColorBar | null}} ImageLegend
  */
 
 /**
  * @param {import("./app.js").App} app
  * @returns {ImageLegend | null} null if colors have no meaning
  */
-export function imageLegendOf({ colorScale, legend, renderLoop, scene }) {
+export function createImageLegend({ colorScale, legend, renderLoop, scene }) {
   const { density } = renderLoop.overlayContent(1);
   return density === null ? colorScale.imageLegend(legend.filter) : densityLegend(density.maxCount, scene.dark);
 }
@@ -34,7 +34,7 @@ function densityLegend(maxCount, dark) {
   const powers = Array.from({ length: Math.floor(Math.log10(maxCount)) + 1 }, (_, power) => 10 ** power);
   const counts = powers[powers.length - 1] < maxCount / 2 ? [...powers, maxCount] : powers;
   const ticks = counts.map((count) => ({ fraction: maxCount > 1 ? Math.log(count) / Math.log(maxCount) : 0, label: count.toLocaleString("en") }));
-  return { title: "points", lines: [], scale: { color: (fraction) => css(densityColor(fraction, dark)), ticks } };
+  return { title: "points", lines: [], colorBar: { color: (fraction) => toCss(densityColor(fraction, dark)), ticks } };
 }
 
 /** @param {string} name */
@@ -47,8 +47,8 @@ function shortName(name) {
  * @param {ImageLegend} legend
  * @param {number} height CSS pixels
  */
-function metricsOf(legend, height) {
-  const line = Math.min(MAX_LINE_HEIGHT, (height - 2 * LEGEND_PADDING) / (legend.lines.length + 1 + (legend.scale === null ? 0 : 6)));
+function computeLineMetrics(legend, height) {
+  const line = Math.min(MAX_LINE_HEIGHT, (height - 2 * LEGEND_PADDING) / (legend.lines.length + 1 + (legend.colorBar === null ? 0 : 6)));
   return { line, font: `${Math.min(MAX_FONT_SIZE, 0.7 * line)}px system-ui, sans-serif` };
 }
 
@@ -58,9 +58,9 @@ function metricsOf(legend, height) {
  * @param {number} height CSS pixels
  * @returns {number} CSS pixels
  */
-export function legendWidth(context, legend, height) {
-  context.font = metricsOf(legend, height).font;
-  const names = [legend.title, ...legend.lines.map(({ name }) => name), ...(legend.scale?.ticks ?? []).map(({ label }) => label)];
+export function measureLegendWidth(context, legend, height) {
+  context.font = computeLineMetrics(legend, height).font;
+  const names = [legend.title, ...legend.lines.map(({ name }) => name), ...(legend.colorBar?.ticks ?? []).map(({ label }) => label)];
   return Math.ceil(Math.max(...names.map((name) => context.measureText(shortName(name)).width))) + 2 * LEGEND_PADDING + COLOR_BAR_WIDTH + 10;
 }
 
@@ -71,8 +71,8 @@ export function legendWidth(context, legend, height) {
  * @param {number} height
  * @param {boolean} dark
  */
-export function drawImageLegend(context, { title, lines, scale }, left, height, dark) {
-  const { line, font } = metricsOf({ title, lines, scale }, height);
+export function drawImageLegend(context, { title, lines, colorBar }, left, height, dark) {
+  const { line, font } = computeLineMetrics({ title, lines, colorBar }, height);
   const ink = dark ? "#f0f0f3" : "#1d1d22";
   context.textAlign = "left";
   context.textBaseline = "middle";
@@ -82,9 +82,9 @@ export function drawImageLegend(context, { title, lines, scale }, left, height, 
   context.fillText(shortName(title), left + LEGEND_PADDING, y);
   context.font = font;
   y += line;
-  if (scale !== null) {
+  if (colorBar !== null) {
     const barHeight = Math.min(MAX_COLOR_BAR_HEIGHT, height - y - LEGEND_PADDING - line * lines.length);
-    drawColorBar(context, scale, left + LEGEND_PADDING, y, barHeight, ink);
+    drawColorBar(context, colorBar, left + LEGEND_PADDING, y, barHeight, ink);
     y += barHeight + line;
   }
   for (const { name, color } of lines) {
@@ -100,7 +100,7 @@ export function drawImageLegend(context, { title, lines, scale }, left, height, 
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {ColorBar} scale
+ * @param {ColorBar} colorBar
  * @param {number} x
  * @param {number} y
  * @param {number} height

@@ -59,11 +59,11 @@ function belongsToControl(event) {
 
 /** Move the focus from a list to the map after a choice with the pointer, but not after one with keys. */
 function blurSelectsAfterPointer() {
-  let isPointer = false;
-  document.addEventListener("pointerdown", () => { isPointer = true; }, true);
-  document.addEventListener("keydown", () => { isPointer = false; }, true);
+  let usedPointer = false;
+  document.addEventListener("pointerdown", () => { usedPointer = true; }, true);
+  document.addEventListener("keydown", () => { usedPointer = false; }, true);
   document.addEventListener("change", ({ target }) => {
-    if (isPointer && target instanceof HTMLSelectElement) element("map").focus();
+    if (usedPointer && target instanceof HTMLSelectElement) element("map").focus();
   });
 }
 

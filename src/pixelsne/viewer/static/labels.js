@@ -1,6 +1,6 @@
 // Names of categories at the densest part of their points, without overlaps.
 
-import { css } from "./colors.js";
+import { toCss } from "./colors.js";
 import { QUANTIZATION_LEVELS } from "./scene.js";
 
 const GRID_SIDE = 64; // cells; the densest cell of a category is searched in this grid
@@ -71,18 +71,18 @@ function interpolateLabels(from, to, fraction) {
  * @param {import("./color_scale.js").ColorScale} colorScale
  * @returns {Label[]} largest categories first
  */
-function computeLabels(scene, { entries, group }) {
-  if (group === null) return [];
+function computeLabels(scene, { entries, entryIndices }) {
+  if (entryIndices === null) return [];
   const { positions } = scene;
   const counts = new Uint32Array(entries.length * GRID_CELLS);
   const cellOf = (/** @type {number} */ row) =>
     ((positions[2 * row + 1] * GRID_SIDE) >> 16) * GRID_SIDE + ((positions[2 * row] * GRID_SIDE) >> 16);
-  for (let row = 0; row < scene.n; row++) counts[group[row] * GRID_CELLS + cellOf(row)]++;
-  const densestCells = entries.map((_, index) => densestCell(counts.subarray(index * GRID_CELLS, (index + 1) * GRID_CELLS)));
+  for (let row = 0; row < scene.n; row++) counts[entryIndices[row] * GRID_CELLS + cellOf(row)]++;
+  const densestCells = entries.map((_, index) => findDensestCell(counts.subarray(index * GRID_CELLS, (index + 1) * GRID_CELLS)));
   const centers = densestCells.map((cell) => [((cell % GRID_SIDE) + 0.5) * CELL_WIDTH, (Math.floor(cell / GRID_SIDE) + 0.5) * CELL_WIDTH]);
-  for (const radius of MEAN_SHIFT_RADII) shiftToMeans(scene, group, centers, radius * CELL_WIDTH);
+  for (const radius of MEAN_SHIFT_RADII) shiftToMeans(scene, entryIndices, centers, radius * CELL_WIDTH);
   return entries
-    .map((entry, index) => ({ name: entry.name, color: css(entry.color), x: centers[index][0], y: centers[index][1], entry }))
+    .map((entry, index) => ({ name: entry.name, color: toCss(entry.color), x: centers[index][0], y: centers[index][1], entry }))
     .filter(({ entry }) => !entry.isRest && entry.count > 0)
     .map(({ entry, ...label }) => ({ ...label, count: entry.count }))
     .sort((first, second) => second.count - first.count)
@@ -92,17 +92,17 @@ function computeLabels(scene, { entries, group }) {
 /**
  * Move each center to the mean of the points of its entry in the window around it.
  * @param {import("./scene.js").Scene} scene
- * @param {Uint8Array} group
+ * @param {Uint8Array} entryIndices
  * @param {number[][]} centers quantized; changed in place
  * @param {number} radius half-width of the window, quantized
  */
-function shiftToMeans({ positions, n }, group, centers, radius) {
+function shiftToMeans({ positions, n }, entryIndices, centers, radius) {
   const sums = centers.map(() => [0, 0, 0]);
   for (let row = 0; row < n; row++) {
     const [x, y] = [positions[2 * row], positions[2 * row + 1]];
-    const [centerX, centerY] = centers[group[row]];
+    const [centerX, centerY] = centers[entryIndices[row]];
     if (Math.abs(x - centerX) > radius || Math.abs(y - centerY) > radius) continue;
-    const sum = sums[group[row]];
+    const sum = sums[entryIndices[row]];
     sum[0] += x;
     sum[1] += y;
     sum[2]++;
@@ -116,7 +116,7 @@ function shiftToMeans({ positions, n }, group, centers, radius) {
  * The cell with the most points around it.
  * @param {Uint32Array} counts
  */
-function densestCell(counts) {
+function findDensestCell(counts) {
   const sums = new Uint32Array(GRID_CELLS); // along rows first, then along columns
   for (let cell = 0; cell < counts.length; cell++) {
     if (counts[cell] === 0) continue;

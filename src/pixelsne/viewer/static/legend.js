@@ -1,6 +1,6 @@
 // The legend in the panel, and the filter that the user sets in it.
 
-import { colorScaleOf } from "./color_scale.js";
+import { createColorScale } from "./color_scale.js";
 
 /**
  * @typedef {{hidden: Set<number>, range: [number, number] | null}} LegendFilter indices of the entries that are hidden; the
@@ -10,14 +10,14 @@ import { colorScaleOf } from "./color_scale.js";
 export class Legend {
   /**
    * @param {HTMLElement} root
-   * @param {() => void} changed called when the user changes the filter
+   * @param {() => void} onChange called when the user changes the filter
    */
-  constructor(root, changed) {
+  constructor(root, onChange) {
     this.root = root;
-    this.changed = changed;
+    this.onChange = onChange;
     /** @type {LegendFilter} */
     this.filter = { hidden: new Set(), range: null };
-    this.colorScale = colorScaleOf(null);
+    this.colorScale = createColorScale(null);
   }
 
   /** @param {import("./color_scale.js").ColorScale} colorScale */
@@ -39,7 +39,7 @@ export class Legend {
     const isKnown = entries.some((entry) => names.includes(entry.name));
     this.filter = { hidden: new Set(isKnown ? hidden : []), range };
     this._draw();
-    this.changed();
+    this.onChange();
   }
 
   /**
@@ -50,14 +50,14 @@ export class Legend {
     if (this.filter.hidden.size === 0 && this.filter.range === null) return false;
     this.filter = { hidden: new Set(), range: null };
     this._draw();
-    this.changed();
+    this.onChange();
     return true;
   }
 
   _draw() {
     this.root.replaceChildren(...this.colorScale.legendElements(this.filter, (filter) => {
       this.filter = filter;
-      this.changed();
+      this.onChange();
     }));
   }
 }

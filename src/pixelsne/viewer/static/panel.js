@@ -1,6 +1,6 @@
 // The panel at the side: the column that colors the points, and how they are drawn.
 
-import { unavailableColumns } from "./data.js";
+import { findUnavailableColumns } from "./data.js";
 import { element, input, showError } from "./dom.js";
 import { saveImage } from "./downloads.js";
 
@@ -27,7 +27,7 @@ function bindColors(app) {
  * @param {import("./data.js").Manifest} manifest
  */
 function showUnavailable(manifest) {
-  const names = unavailableColumns(manifest).map(({ name, reason }) => `${name} (${reason})`);
+  const names = findUnavailableColumns(manifest).map(({ name, reason }) => `${name} (${reason})`);
   element("unavailable-columns").hidden = names.length === 0;
   element("unavailable-columns").textContent = `Not shown: ${names.join(", ")}`;
 }
@@ -61,11 +61,11 @@ export function bindPanelToggle() {
     panel.hidden = !isOpen;
     element("toggle-panel").setAttribute("aria-expanded", String(isOpen));
   };
-  const stored = readStored("panel");
+  const stored = readPreference("panel");
   setOpen(stored === null ? innerWidth > 640 : stored === "true");
   const toggle = () => {
     setOpen(panel.hidden === true);
-    store("panel", String(!panel.hidden));
+    writePreference("panel", String(!panel.hidden));
   };
   element("toggle-panel").addEventListener("click", toggle);
   return toggle;
@@ -75,7 +75,7 @@ export function bindPanelToggle() {
  * @param {string} name
  * @param {string} value
  */
-function store(name, value) {
+function writePreference(name, value) {
   try {
     localStorage.setItem(`pixelsne-${name}`, value);
   } catch {
@@ -84,7 +84,7 @@ function store(name, value) {
 }
 
 /** @param {string} name */
-function readStored(name) {
+function readPreference(name) {
   try {
     return localStorage.getItem(`pixelsne-${name}`);
   } catch {

@@ -65,9 +65,9 @@ export class PointGrid {
    */
   findNearest(camera, x, y, radius) {
     const { scene } = this;
-    const [across, down] = scene.resolution;
+    const [mapWidth, mapHeight] = scene.resolution;
     const quantize = (/** @type {[number, number]} */ [mapX, mapY]) =>
-      [(mapX * QUANTIZATION_LEVELS) / across, (mapY * QUANTIZATION_LEVELS) / down];
+      [(mapX * QUANTIZATION_LEVELS) / mapWidth, (mapY * QUANTIZATION_LEVELS) / mapHeight];
     const [left, top] = quantize(camera.toMap(x - radius, y - radius));
     const [right, bottom] = quantize(camera.toMap(x + radius, y + radius));
     let best = -1;

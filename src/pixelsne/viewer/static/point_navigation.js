@@ -15,21 +15,21 @@ export const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0,
  * @param {[number, number]} direction
  * @returns {number} -1 if there is none
  */
-export function nextPoint(scene, camera, row, [alongX, alongY]) {
+export function findNextPoint(scene, camera, row, [directionX, directionY]) {
   const { positions } = scene;
   const scaleX = scene.resolution[0] / QUANTIZATION_LEVELS; // from quantized coordinates to pixels of the map
   const scaleY = scene.resolution[1] / QUANTIZATION_LEVELS;
   const isFirst = row < 0;
   const [x, y] = isFirst ? camera.center : [positions[2 * row] * scaleX, positions[2 * row + 1] * scaleY];
-  let [best, least] = [-1, Infinity];
+  let [best, smallest] = [-1, Infinity];
   for (let other = 0; other < scene.n; other++) {
     if (scene.colors[4 * other + 3] !== VISIBLE || other === row) continue;
     const [dx, dy] = [positions[2 * other] * scaleX - x, positions[2 * other + 1] * scaleY - y];
-    const along = dx * alongX + dy * alongY;
+    const along = dx * directionX + dy * directionY;
     if (!isFirst && along <= 0) continue;
-    const aside = Math.abs(dx * alongY - dy * alongX);
-    const distance = isFirst ? Math.hypot(dx, dy) : along + SIDEWAYS_COST * aside;
-    if (distance < least) [best, least] = [other, distance];
+    const sideways = Math.abs(dx * directionY - dy * directionX);
+    const distance = isFirst ? Math.hypot(dx, dy) : along + SIDEWAYS_COST * sideways;
+    if (distance < smallest) [best, smallest] = [other, distance];
   }
   return best;
 }

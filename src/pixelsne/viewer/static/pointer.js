@@ -2,7 +2,7 @@
 
 import { bindCamera } from "./camera_controls.js";
 import { element } from "./dom.js";
-import { bindLasso, rowsWithin } from "./selection.js";
+import { bindSelectionTools, findRowsWithin } from "./selection.js";
 
 const PICKING_RADIUS = 12; // CSS pixels from the pointer to a point
 const CLICK_TOLERANCE = 5; // CSS pixels; a pointer that moves farther drags
@@ -11,11 +11,11 @@ const CLICK_TOLERANCE = 5; // CSS pixels; a pointer that moves farther drags
 export function bindPointer(app) {
   const { camera, grid, renderLoop, selection } = app;
   const surface = element("map");
-  const isTaken = bindLasso(surface, () => app.tool, (corners) => {
+  const startsSelection = bindSelectionTools(surface, () => app.tool, (corners) => {
     renderLoop.lasso = corners;
     renderLoop.draw(true);
-  }, (corners, mode) => selection.update(rowsWithin(grid, camera, corners, app.matches), mode));
-  bindCamera(surface, camera, isTaken);
+  }, (corners, mode) => selection.update(findRowsWithin(grid, camera, corners, app.matches), mode));
+  bindCamera(surface, camera, startsSelection);
   const nearest = (/** @type {MouseEvent} */ event, /** @type {number} */ radius) =>
     renderLoop.hasPositions ? grid.findNearest(camera, event.offsetX, event.offsetY, radius) : -1;
   let pressed = [0, 0];

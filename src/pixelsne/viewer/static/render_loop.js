@@ -1,6 +1,6 @@
 // The render loop: when the map is drawn, and how much of it in each frame.
 
-import { densityOf } from "./density.js";
+import { computeDensity } from "./density.js";
 import { FrameBudget } from "./frame_budget.js";
 import { drawOverlay } from "./overlay.js";
 
@@ -9,8 +9,8 @@ export const TRANSITION_TIME = 180; // milliseconds in which points move from on
 /**
  * @typedef {{
  *   labels: (progress: number) => import("./labels.js").Label[], // to be drawn over the points
- *   sampledChanged: () => void,                                  // `isSampled` has changed
- *   drawn: () => void,                                           // after every frame
+ *   onSampledChange: () => void,                                 // `isSampled` has changed
+ *   onDraw: () => void,                                          // after every frame
  * }} RenderListener
  */
 
@@ -98,7 +98,7 @@ export class RenderLoop {
     if (progress < 1) this.draw();
     else if (!isMoving && !isComplete) this.draw(true);
     this.budget.record(performance.now() - began, isMoving);
-    this.listener.drawn();
+    this.listener.onDraw();
   }
 
   /**
@@ -113,7 +113,7 @@ export class RenderLoop {
     if (this.view === "density") {
       if (this._drawnCount === 0) {
         this.renderer.draw(scene, camera, 1, 0, 0);
-        this._density = densityOf(scene, camera);
+        this._density = computeDensity(scene, camera);
       }
       this._drawnCount = scene.n;
     } else if (this._drawnCount < scene.n) {
@@ -141,7 +141,7 @@ export class RenderLoop {
   _setSampled(isSampled) {
     if (isSampled === this.isSampled) return;
     this.isSampled = isSampled;
-    this.listener.sampledChanged();
+    this.listener.onSampledChange();
   }
 
   /** Write counts to the page for tests and benchmarks. */

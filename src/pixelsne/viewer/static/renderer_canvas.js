@@ -4,23 +4,23 @@ import { QUANTIZATION_LEVELS, sizeOnScreen } from "./scene.js";
 
 /**
  * The pixels that a point covers, relative to its center, and their coverage from 0 to 256.
- * @param {number} size pixels across
+ * @param {number} size diameter, pixels
  */
-function stampOf(size) {
-  if (size < 1.5) return { across: [0], down: [0], cover: [256] };
+function makeStamp(size) {
+  if (size < 1.5) return { dx: [0], dy: [0], coverage: [256] };
   if (size < 2.6) {
-    const cover = Math.min(256, Math.round((256 * Math.PI * size * size) / 4 / 4)); // the same total, in a square of four pixels
-    return { across: [0, 1, 0, 1], down: [0, 0, 1, 1], cover: [cover, cover, cover, cover] };
+    const coverage = Math.min(256, Math.round((256 * Math.PI * size * size) / 4 / 4)); // the same total, in a square of four pixels
+    return { dx: [0, 1, 0, 1], dy: [0, 0, 1, 1], coverage: [coverage, coverage, coverage, coverage] };
   }
-  const reach = Math.ceil(size / 2);
-  const stamp = { across: /** @type {number[]} */ ([]), down: /** @type {number[]} */ ([]), cover: /** @type {number[]} */ ([]) };
-  for (let down = -reach; down <= reach; down++) {
-    for (let across = -reach; across <= reach; across++) {
-      const cover = Math.min(1, Math.max(0, size / 2 + 0.5 - Math.hypot(across, down)));
-      if (cover > 0.02) {
-        stamp.across.push(across);
-        stamp.down.push(down);
-        stamp.cover.push(Math.round(256 * cover));
+  const radius = Math.ceil(size / 2);
+  const stamp = { dx: /** @type {number[]} */ ([]), dy: /** @type {number[]} */ ([]), coverage: /** @type {number[]} */ ([]) };
+  for (let dy = -radius; dy <= radius; dy++) {
+    for (let dx = -radius; dx <= radius; dx++) {
+      const coverage = Math.min(1, Math.max(0, size / 2 + 0.5 - Math.hypot(dx, dy)));
+      if (coverage > 0.02) {
+        stamp.dx.push(dx);
+        stamp.dy.push(dy);
+        stamp.coverage.push(Math.round(256 * coverage));
       }
     }
   }
@@ -46,7 +46,7 @@ export function createCanvasRenderer(canvas) {
       const pixels = new Uint32Array(image.data.buffer);
       if (first === 0) pixels.fill(scene.dark ? 0xff171212 : 0xffffffff);
       const ratio = width / camera.width;
-      const stamp = stampOf(sizeOnScreen(scene, camera) * ratio);
+      const stamp = makeStamp(sizeOnScreen(scene, camera) * ratio);
       blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp);
       context.putImageData(image, 0, 0);
     },
@@ -64,17 +64,17 @@ export function createCanvasRenderer(canvas) {
  * @param {number} progress
  * @param {number} first
  * @param {number} end
- * @param {{across: number[], down: number[], cover: number[]}} stamp
+ * @param {{dx: number[], dy: number[], coverage: number[]}} stamp
  */
 function blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp) {
   const [x, y] = camera.toScreen(0, 0);
-  const [across, down] = scene.resolution;
-  const [scaleX, scaleY] = [(across * camera.scale * ratio) / QUANTIZATION_LEVELS, (down * camera.scale * ratio) / QUANTIZATION_LEVELS];
+  const [mapWidth, mapHeight] = scene.resolution;
+  const [scaleX, scaleY] = [(mapWidth * camera.scale * ratio) / QUANTIZATION_LEVELS, (mapHeight * camera.scale * ratio) / QUANTIZATION_LEVELS];
   const [shiftX, shiftY] = [x * ratio, y * ratio];
   const colors = new Uint32Array(scene.colors.buffer, scene.colors.byteOffset, scene.n);
   const opacity = Math.round(scene.opacity * 256);
   const { previousPositions: from, positions: to, order } = scene;
-  const count = stamp.cover.length;
+  const count = stamp.coverage.length;
   for (let drawn = first; drawn < end; drawn++) {
     const row = order[drawn];
     const color = colors[row];
@@ -87,12 +87,12 @@ function blendPoints(pixels, width, height, scene, camera, ratio, progress, firs
     if (left < -20 || top < -20 || left >= width + 20 || top >= height + 20) continue;
     const alpha = (opacity * (visible + 1)) >> 8;
     for (let part = 0; part < count; part++) {
-      const px = left + stamp.across[part];
-      const py = top + stamp.down[part];
+      const px = left + stamp.dx[part];
+      const py = top + stamp.dy[part];
       if (px < 0 || py < 0 || px >= width || py >= height) continue;
       const index = py * width + px;
       const background = pixels[index];
-      const weight = (alpha * stamp.cover[part]) >> 8;
+      const weight = (alpha * stamp.coverage[part]) >> 8;
       // One multiplication blends red and blue, another one green.
       const redBlue = ((background & 0xff00ff) * (256 - weight) + (color & 0xff00ff) * weight) >>> 8;
       const green = ((background & 0x00ff00) * (256 - weight) + (color & 0x00ff00) * weight) >>> 8;

@@ -2,7 +2,7 @@
 
 import { sizeOnScreen } from "./scene.js";
 
-const VERTEX = `#version 300 es
+const VERTEX_SOURCE = `#version 300 es
 layout(location = 0) in vec2 from;
 layout(location = 1) in vec2 to;
 layout(location = 2) in vec4 color;
@@ -19,7 +19,7 @@ void main() {
   pointColor = vec4(color.rgb, color.a * opacity);
 }`;
 
-const FRAGMENT = `#version 300 es
+const FRAGMENT_SOURCE = `#version 300 es
 precision highp float;
 in vec4 pointColor;
 uniform float size;
@@ -33,12 +33,12 @@ void main() {
 /**
  * @param {WebGL2RenderingContext} gl
  * @param {number} type
- * @param {string} text
+ * @param {string} source
  */
-function compileShader(gl, type, text) {
+function compileShader(gl, type, source) {
   const shader = gl.createShader(type);
   if (shader === null) throw new Error("the shader cannot be compiled");
-  gl.shaderSource(shader, text);
+  gl.shaderSource(shader, source);
   gl.compileShader(shader);
   if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? "the shader cannot be compiled");
   return shader;
@@ -47,8 +47,8 @@ function compileShader(gl, type, text) {
 /** @param {WebGL2RenderingContext} gl */
 function linkProgram(gl) {
   const program = gl.createProgram();
-  gl.attachShader(program, compileShader(gl, gl.VERTEX_SHADER, VERTEX));
-  gl.attachShader(program, compileShader(gl, gl.FRAGMENT_SHADER, FRAGMENT));
+  gl.attachShader(program, compileShader(gl, gl.VERTEX_SHADER, VERTEX_SOURCE));
+  gl.attachShader(program, compileShader(gl, gl.FRAGMENT_SHADER, FRAGMENT_SOURCE));
   gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? "the shaders cannot be linked");
   return program;
@@ -119,9 +119,9 @@ export function createWebglRenderer(canvas, isForced) {
       gl.enable(gl.BLEND);
       gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
       uploadChanged(scene);
-      const [across, down] = scene.resolution;
+      const [mapWidth, mapHeight] = scene.resolution;
       const [x, y] = camera.toScreen(0, 0);
-      gl.uniform2f(uniforms.scale, (2 * across * camera.scale) / camera.width, (-2 * down * camera.scale) / camera.height);
+      gl.uniform2f(uniforms.scale, (2 * mapWidth * camera.scale) / camera.width, (-2 * mapHeight * camera.scale) / camera.height);
       gl.uniform2f(uniforms.shift, (2 * x) / camera.width - 1, 1 - (2 * y) / camera.height);
       gl.uniform1f(uniforms.progress, progress);
       gl.uniform1f(uniforms.size, sizeOnScreen(scene, camera) * (canvas.width / camera.width));

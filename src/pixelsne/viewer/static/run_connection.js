@@ -8,9 +8,9 @@ const MAX_DELAY = 5_000;
  *   iteration: number, max_iter: number, kl: number | null, seconds: number, seconds_left: number | null,
  *   stopped_by: string | null, error: string | null, moves: [number, number][]}} Status moves: (iteration, pixels moved)
  * @typedef {{
- *   status: (status: Status) => void,
- *   positions: (positions: Uint16Array) => void,
- *   connection: (isOpen: boolean, message: string) => void,
+ *   onStatus: (status: Status) => void,
+ *   onPositions: (positions: Uint16Array) => void,
+ *   onConnection: (isOpen: boolean, message: string) => void,
  * }} RunListener
  */
 
@@ -32,19 +32,19 @@ export function connectToRun(listener) {
     socket.binaryType = "arraybuffer";
     socket.addEventListener("open", () => {
       delay = FIRST_DELAY;
-      listener.connection(true, "");
+      listener.onConnection(true, "");
     });
     socket.addEventListener("message", ({ data }) => {
       if (data instanceof ArrayBuffer) {
-        listener.positions(new Uint16Array(data));
+        listener.onPositions(new Uint16Array(data));
         return;
       }
       const status = /** @type {Status} */ (JSON.parse(data));
       hasEnded = isEnded(status);
-      listener.status(status);
+      listener.onStatus(status);
     });
     socket.addEventListener("close", () => {
-      if (!hasEnded) listener.connection(false, "The connection to pixelsne is lost. The picture stays; trying again …");
+      if (!hasEnded) listener.onConnection(false, "The connection to pixelsne is lost. The picture stays; trying again …");
       setTimeout(connect, delay);
       delay = Math.min(MAX_DELAY, 2 * delay);
     });

@@ -3,22 +3,22 @@
 import { element, showError } from "./dom.js";
 import { saveFromServer } from "./downloads.js";
 import { connectToRun, isEnded, sendCommand } from "./run_connection.js";
-import { drawCurve, stageName, statusText } from "./run_status.js";
+import { drawMovement, stageName, statusText } from "./run_status.js";
 
 /** @param {import("./app.js").App} app */
 export function bindRun(app) {
   element("run-footer").hidden = false;
   let state = "";
   connectToRun({
-    status(status) {
+    onStatus(status) {
       state = status.state;
       showStatus(status);
     },
-    positions(positions) {
+    onPositions(positions) {
       if (positions.length !== 2 * app.scene.n) location.reload(); // the server shows another run now
       app.setPositions(positions, true);
     },
-    connection: showConnection,
+    onConnection: showConnection,
   });
   element("pause").addEventListener("click", () => sendCommand(state === "paused" ? "resume" : "pause").catch(showError));
   element("stop").addEventListener("click", () => sendCommand("stop").catch(showError));
@@ -39,7 +39,7 @@ function showStatus(status) {
   element("pause").textContent = state === "paused" ? "Resume" : "Pause";
   element("pause").hidden = element("stop").hidden = isEnded(status);
   const color = getComputedStyle(document.documentElement).getPropertyValue("--accent");
-  drawCurve(/** @type {HTMLCanvasElement} */ (element("movement-curve")), status.moves, color);
+  drawMovement(/** @type {HTMLCanvasElement} */ (element("movement-curve")), status.moves, color);
 }
 
 /**

@@ -21,8 +21,8 @@ export function stageName(status) {
  * @param {RunStatus} status
  */
 export function statusText(status) {
-  const isOn = status.state === "running" || status.state === "paused";
-  const total = isOn ? ` of ${status.max_iter.toLocaleString("en")}` : "";
+  const isActive = status.state === "running" || status.state === "paused";
+  const total = isActive ? ` of ${status.max_iter.toLocaleString("en")}` : "";
   const figures = [
     `iteration ${status.iteration.toLocaleString("en")}${total}`,
     status.kl === null ? "" : `KL ${status.kl.toFixed(3)}`,
@@ -38,7 +38,7 @@ export function statusText(status) {
     case "stopped":
       return ["stopped, the map is kept", ...figures].filter(Boolean).join(" · ");
     default: {
-      const left = status.seconds_left === null ? "" : `${duration(status.seconds_left)} left`;
+      const left = status.seconds_left === null ? "" : `${formatDuration(status.seconds_left)} left`;
       return [status.state === "paused" ? "paused" : stageName(status), ...progress, left].filter(Boolean).join(" · ");
     }
   }
@@ -50,7 +50,7 @@ function reasonForEnd(status) {
 }
 
 /** @param {number} seconds */
-function duration(seconds) {
+function formatDuration(seconds) {
   return seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
 }
 
@@ -60,17 +60,17 @@ function duration(seconds) {
  * @param {[number, number][]} moves
  * @param {string} color
  */
-export function drawCurve(canvas, moves, color) {
+export function drawMovement(canvas, moves, color) {
   const context = canvas.getContext("2d");
   if (context === null) return;
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
   if (moves.length < 2) return;
   const level = (/** @type {number} */ moved) => Math.log10(Math.max(moved, 0.01)) + 2;
-  const most = Math.max(...moves.map(([, moved]) => level(moved)), 1);
+  const maxLevel = Math.max(...moves.map(([, moved]) => level(moved)), 1);
   const last = moves[moves.length - 1][0];
   context.beginPath();
-  for (const [iteration, moved] of moves) context.lineTo((iteration / last) * (width - 2) + 1, height - 3 - (level(moved) / most) * (height - 6));
+  for (const [iteration, moved] of moves) context.lineTo((iteration / last) * (width - 2) + 1, height - 3 - (level(moved) / maxLevel) * (height - 6));
   context.strokeStyle = color;
   context.lineWidth = 2;
   context.stroke();

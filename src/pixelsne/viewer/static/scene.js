@@ -8,7 +8,7 @@
  *   positions: Uint16Array,         // (n, 2) quantized: position · QUANTIZATION_LEVELS / resolution
  *   colors: Uint8Array,             // (n, 4) red, green, blue, alpha; alpha is 0 (hidden), DIMMED or VISIBLE
  *   order: Uint32Array,             // shuffled rows: no category hides another, and the first m are a fair sample
- *   size: number,                   // CSS pixels across
+ *   size: number,                   // diameter of points, CSS pixels
  *   opacity: number,                // 0 to 1
  *   dark: boolean,
  *   positionsVersion: number,       // counts changes, so that renderers know what to upload
@@ -27,14 +27,14 @@ export const VISIBLE = 255;
  * @param {boolean} dark
  * @returns {Scene}
  */
-export function emptyScene(n, resolution, dark) {
+export function createScene(n, resolution, dark) {
   return {
     n,
     resolution,
     previousPositions: new Uint16Array(2 * n),
     positions: new Uint16Array(2 * n),
     colors: new Uint8Array(4 * n),
-    order: shuffledRows(n),
+    order: shuffleRows(n),
     size: 3,
     opacity: defaultOpacity(n),
     dark,
@@ -47,7 +47,7 @@ export function emptyScene(n, resolution, dark) {
  * Rows in a pseudo-random order that is always the same.
  * @param {number} n
  */
-function shuffledRows(n) {
+function shuffleRows(n) {
   const order = new Uint32Array(n);
   for (let row = 0; row < n; row++) order[row] = row;
   let state = 0x9e3779b9;
@@ -101,7 +101,7 @@ export function screenPosition({ positions, resolution }, camera, row) {
  * @param {(row: number) => boolean} isIncluded
  * @returns {import("./camera.js").Bounds | null} null without rows
  */
-export function boundsOf({ positions, n, resolution }, isIncluded) {
+export function computeBounds({ positions, n, resolution }, isIncluded) {
   let [left, top, right, bottom] = [QUANTIZATION_LEVELS, QUANTIZATION_LEVELS, -1, -1];
   for (let row = 0; row < n; row++) {
     if (!isIncluded(row)) continue;
@@ -111,6 +111,6 @@ export function boundsOf({ positions, n, resolution }, isIncluded) {
     bottom = Math.max(bottom, positions[2 * row + 1]);
   }
   if (right < 0) return null;
-  const [across, down] = resolution.map((side) => side / QUANTIZATION_LEVELS);
-  return [left * across, top * down, right * across, bottom * down];
+  const [scaleX, scaleY] = resolution.map((side) => side / QUANTIZATION_LEVELS);
+  return [left * scaleX, top * scaleY, right * scaleX, bottom * scaleY];
 }

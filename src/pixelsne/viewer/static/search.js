@@ -1,13 +1,13 @@
 // The search: rows that contain all words of a query, in any order and in any column.
 
-const ROWS_PER_SLICE = 20_000; // after which the page may react to input
-const ROWS_PER_BLOCK = 256; // that are decoded at once
+const ROWS_PER_SLICE = 20_000; // after which the page can react to input
+const ROWS_PER_BLOCK = 256; // that are decoded together
 const MAX_WORDS = 31; // one bit each
 
 /**
- * Set, for each row, the bits of the words that it contains. Return false if the search was canceled. isLast: no other column
- * follows, so that rows that cannot have all words may be skipped.
- * @typedef {(column: import("./data.js").Column, words: string[], found: Uint32Array, isCanceled: () => boolean,
+ * Set in `foundWords`, for each row, the bits of the words that it contains. Return false if the search was canceled.
+ * isLast: no other column follows, so that rows that cannot have all words may be skipped.
+ * @typedef {(column: import("./data.js").Column, words: string[], foundWords: Uint32Array, isCanceled: () => boolean,
  *   isLast: boolean) => Promise<boolean>} SearchColumn
  */
 
@@ -15,7 +15,7 @@ const MAX_WORDS = 31; // one bit each
  * Text as it is compared: without accents and capitals, and with one form of the Greek sigma.
  * @param {string} text
  */
-export function fold(text) {
+export function foldText(text) {
   const isAscii = !/[\u0080-\uffff]/.test(text);
   const folded = (isAscii ? text : text.normalize("NFD").replace(/[\u0300-\u036f]/g, "")).toLowerCase();
   return isAscii ? folded : folded.replaceAll("ς", "σ");
@@ -29,16 +29,16 @@ export function fold(text) {
  * @returns {Promise<number[] | null>} ascending; null if canceled
  */
 export async function findRows(columns, n, query, isCanceled) {
-  const words = fold(query).split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
+  const words = foldText(query).split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
   await Promise.all(columns.map((column) => column.load()));
-  const found = new Uint32Array(n);
+  const foundWords = new Uint32Array(n);
   const ordered = [...columns].sort((first, second) => Number(first.type.isSlowToSearch) - Number(second.type.isSlowToSearch));
   for (const column of ordered) {
-    if (isCanceled() || !(await column.type.search(column, words, found, isCanceled, column === ordered.at(-1)))) return null;
+    if (isCanceled() || !(await column.type.search(column, words, foundWords, isCanceled, column === ordered.at(-1)))) return null;
   }
-  const all = 2 ** words.length - 1;
+  const allWords = 2 ** words.length - 1;
   const rows = [];
-  for (let row = 0; row < n; row++) if (found[row] === all) rows.push(row);
+  for (let row = 0; row < n; row++) if (foundWords[row] === allWords) rows.push(row);
   return rows;
 }
 
@@ -47,16 +47,16 @@ export async function findRows(columns, n, query, isCanceled) {
  * @param {string} folded
  * @param {string[]} words
  */
-function wordBits(folded, words) {
+function matchWords(folded, words) {
   let bits = 0;
   for (let index = 0; index < words.length; index++) if (folded.includes(words[index])) bits |= 1 << index;
   return bits;
 }
 
 /** @type {SearchColumn} */
-export async function searchCategories(column, words, found) {
-  const bits = Uint32Array.from([...column.metadata.names.map((name) => wordBits(fold(name), words)), 0]);
-  for (let row = 0; row < found.length; row++) found[row] |= bits[column.codes[row]];
+export async function searchCategories(column, words, foundWords) {
+  const bits = Uint32Array.from([...column.metadata.names.map((name) => matchWords(foldText(name), words)), 0]);
+  for (let row = 0; row < foundWords.length; row++) foundWords[row] |= bits[column.codes[row]];
   return true;
 }
 
@@ -64,17 +64,17 @@ export async function searchCategories(column, words, found) {
  * Find a number by its value, as the page shows it or with all its digits.
  * @type {SearchColumn}
  */
-export async function searchNumbers(column, words, found) {
+export async function searchNumbers(column, words, foundWords) {
   words.forEach((word, index) => {
     const wanted = parseNumber(word);
     if (Number.isNaN(wanted)) return;
     const stored = column.metadata.wide ? wanted : Math.fround(wanted);
     const [low, high] = [wanted - 1e-6 * Math.abs(wanted), wanted + 1e-6 * Math.abs(wanted)];
-    for (let row = 0; row < found.length; row++) {
+    for (let row = 0; row < foundWords.length; row++) {
       const value = column.numbers[row];
       if (value < low || value > high || Number.isNaN(value)) continue;
       const isRounded = !Number.isInteger(value) && (value === stored || Number(value.toPrecision(7)) === wanted);
-      if (value === wanted || isRounded) found[row] |= 1 << index;
+      if (value === wanted || isRounded) foundWords[row] |= 1 << index;
     }
   });
   return true;
@@ -92,12 +92,12 @@ function parseNumber(word) {
  * Find a date by its year, month or day.
  * @type {SearchColumn}
  */
-export async function searchDates(column, words, found) {
+export async function searchDates(column, words, foundWords) {
   words.forEach((word, index) => {
     const [first, end] = parseDate(word);
     if (Number.isNaN(first)) return;
-    for (let row = 0; row < found.length; row++) {
-      if (column.numbers[row] >= first && column.numbers[row] < end) found[row] |= 1 << index;
+    for (let row = 0; row < foundWords.length; row++) {
+      if (column.numbers[row] >= first && column.numbers[row] < end) foundWords[row] |= 1 << index;
     }
   });
   return true;
@@ -130,21 +130,21 @@ function utcTime(year, month, day) {
 }
 
 /**
- * Decode blocks of rows at once, and only blocks with a match row by row.
+ * Decode and search whole blocks of rows; search row by row only in blocks with a match.
  * @type {SearchColumn}
  */
-export async function searchTexts(column, words, found, isCanceled, isLast) {
+export async function searchTexts(column, words, foundWords, isCanceled, isLast) {
   const blockDecoder = new TextDecoder();
-  for (let first = 0; first < found.length; first += ROWS_PER_SLICE) {
-    const end = Math.min(found.length, first + ROWS_PER_SLICE);
-    for (let begin = first; begin < end; begin += ROWS_PER_BLOCK) {
-      const last = Math.min(end, begin + ROWS_PER_BLOCK);
-      const block = fold(blockDecoder.decode(column.text.subarray(column.offsets[begin], column.offsets[last])));
-      let possible = wordBits(block, words);
+  for (let sliceStart = 0; sliceStart < foundWords.length; sliceStart += ROWS_PER_SLICE) {
+    const sliceEnd = Math.min(foundWords.length, sliceStart + ROWS_PER_SLICE);
+    for (let blockStart = sliceStart; blockStart < sliceEnd; blockStart += ROWS_PER_BLOCK) {
+      const blockEnd = Math.min(sliceEnd, blockStart + ROWS_PER_BLOCK);
+      const block = foldText(blockDecoder.decode(column.text.subarray(column.offsets[blockStart], column.offsets[blockEnd])));
+      let possible = matchWords(block, words);
       if (possible === 0) continue;
-      if (isLast) for (let row = begin; row < last; row++) possible |= found[row];
+      if (isLast) for (let row = blockStart; row < blockEnd; row++) possible |= foundWords[row];
       if (isLast && possible !== 2 ** words.length - 1) continue;
-      for (let row = begin; row < last; row++) found[row] |= wordBits(fold(column.format(row)), words);
+      for (let row = blockStart; row < blockEnd; row++) foundWords[row] |= matchWords(foldText(column.format(row)), words);
     }
     await new Promise((resume) => setTimeout(resume));
     if (isCanceled()) return false;

@@ -6,10 +6,10 @@ import { Table } from "./table.js";
 export class SelectedRows {
   /**
    * @param {import("./data.js").Column[]} columns
-   * @param {(row: number) => void} hovered called when the pointer enters a line of the table
+   * @param {(row: number) => void} onHover called when the pointer enters a line of the table
    */
-  constructor(columns, hovered) {
-    this.table = new Table(element("table"), columns, hovered);
+  constructor(columns, onHover) {
+    this.table = new Table(element("table"), columns, onHover);
     /** @type {Promise<void>} */
     this.sent = Promise.resolve(); // resolves when the server has the last selection
     /** @type {Uint32Array<ArrayBuffer> | null} */

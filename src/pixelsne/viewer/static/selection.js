@@ -12,12 +12,12 @@ const MIN_DISTANCE = 3; // CSS pixels between two corners of a lasso
 export class Selection {
   /**
    * @param {number} n
-   * @param {() => void} changed
+   * @param {() => void} onChange
    */
-  constructor(n, changed) {
+  constructor(n, onChange) {
     this.mask = new Uint8Array(n); // 1 for each selected row
     this.count = 0;
-    this.changed = changed;
+    this.onChange = onChange;
   }
 
   /**
@@ -28,7 +28,7 @@ export class Selection {
     if (mode === "replace") this.mask.fill(0);
     for (const row of rows) this.mask[row] = mode === "subtract" ? 0 : 1;
     this.count = this.mask.reduce((sum, one) => sum + one, 0);
-    this.changed();
+    this.onChange();
   }
 
   clear() {
@@ -51,7 +51,7 @@ export class Selection {
  * @param {[number, number][]} corners CSS pixels
  * @param {Uint8Array | null} matches 1 for each row that was found; null without a search
  */
-export function rowsWithin(grid, camera, corners, matches) {
+export function findRowsWithin(grid, camera, corners, matches) {
   const { scene } = grid;
   const xs = new Float64Array(corners.length);
   const ys = new Float64Array(corners.length);
@@ -88,46 +88,46 @@ function isInPolygon(xs, ys, x, y) {
 /**
  * Draw a box or a lasso with the pointer.
  * @param {HTMLElement} surface
- * @param {() => Tool} tool
- * @param {(corners: [number, number][]) => void} drawn called while the pointer moves; with no corners at the end
- * @param {(corners: [number, number][], mode: SelectionMode) => void} done
- * @returns {(event: PointerEvent) => boolean} whether a pointer that goes down draws
+ * @param {() => Tool} getTool
+ * @param {(corners: [number, number][]) => void} onDraw called while the pointer moves; with no corners at the end
+ * @param {(corners: [number, number][], mode: SelectionMode) => void} onFinish
+ * @returns {(event: PointerEvent) => boolean} whether a press of the pointer starts a selection
  */
-export function bindLasso(surface, tool, drawn, done) {
+export function bindSelectionTools(surface, getTool, onDraw, onFinish) {
   /** @type {[number, number][]} */
   let corners = [];
   /** @type {"box" | "lasso"} */
   let shape = "lasso";
-  let pointer = -1;
+  let pointerId = -1;
 
-  const draws = (/** @type {PointerEvent} */ event) => tool() !== "pan" || (event.shiftKey && event.pointerType !== "touch");
+  const startsSelection = (/** @type {PointerEvent} */ event) => getTool() !== "pan" || (event.shiftKey && event.pointerType !== "touch");
   surface.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || pointer !== -1 || !draws(event)) return;
-    pointer = event.pointerId;
-    surface.setPointerCapture(pointer);
-    shape = tool() === "lasso" ? "lasso" : "box";
+    if (event.button !== 0 || pointerId !== -1 || !startsSelection(event)) return;
+    pointerId = event.pointerId;
+    surface.setPointerCapture(pointerId);
+    shape = getTool() === "lasso" ? "lasso" : "box";
     corners = [[event.offsetX, event.offsetY]];
   });
   surface.addEventListener("pointermove", (event) => {
-    if (event.pointerId !== pointer) return;
+    if (event.pointerId !== pointerId) return;
     const [x, y] = [event.offsetX, event.offsetY];
     const [lastX, lastY] = corners[corners.length - 1];
     if (shape === "lasso" && Math.hypot(x - lastX, y - lastY) < MIN_DISTANCE) return;
     if (shape === "lasso") corners.push([x, y]);
     else corners = [corners[0], [x, corners[0][1]], [x, y], [corners[0][0], y]];
-    drawn(corners);
+    onDraw(corners);
   });
   surface.addEventListener("pointerup", (event) => {
-    if (event.pointerId !== pointer) return;
-    pointer = -1;
-    drawn([]);
+    if (event.pointerId !== pointerId) return;
+    pointerId = -1;
+    onDraw([]);
     const mode = event.altKey ? "subtract" : event.ctrlKey || event.metaKey ? "add" : "replace";
-    if (corners.length > 2) done(corners, mode);
+    if (corners.length > 2) onFinish(corners, mode);
   });
   surface.addEventListener("pointercancel", (event) => {
-    if (event.pointerId !== pointer) return;
-    pointer = -1;
-    drawn([]);
+    if (event.pointerId !== pointerId) return;
+    pointerId = -1;
+    onDraw([]);
   });
-  return draws;
+  return startsSelection;
 }

@@ -6,7 +6,7 @@
  * @param {boolean} isDescending
  * @returns {Uint32Array} rows with equal keys keep their order
  */
-export function sortedRows(rows, keyOf, isDescending) {
+export function sortRows(rows, keyOf, isDescending) {
   const keys = Array.from(rows, keyOf);
   const isMissing = (/** @type {number} */ index) => keys[index] === "" || Number.isNaN(keys[index]);
   const order = Uint32Array.from(rows.keys());

@@ -1,6 +1,6 @@
 // The table of selected rows. Only the visible lines are in the document.
 
-import { sortedRows } from "./sorting.js";
+import { sortRows } from "./sorting.js";
 import { VirtualScroller } from "./virtual_scroller.js";
 
 const TABLE_LINE_HEIGHT = 28; // CSS pixels
@@ -19,12 +19,12 @@ export class Table {
   /**
    * @param {HTMLElement} root
    * @param {import("./data.js").Column[]} columns
-   * @param {(row: number) => void} hovered called when the pointer enters a line
+   * @param {(row: number) => void} onHover called when the pointer enters a line
    */
-  constructor(root, columns, hovered) {
+  constructor(root, columns, onHover) {
     this.root = root;
     this.dataColumns = columns;
-    this.hovered = hovered;
+    this.onHover = onHover;
     /** @type {Uint32Array} ascending */
     this.rows = new Uint32Array(0);
     this.sorted = this.rows;
@@ -70,7 +70,7 @@ export class Table {
 
   _applySort() {
     const { column, isDescending } = this.sort;
-    this.sorted = column === 0 && !isDescending ? this.rows : sortedRows(this.rows, this.columns[column].sortKey, isDescending);
+    this.sorted = column === 0 && !isDescending ? this.rows : sortRows(this.rows, this.columns[column].sortKey, isDescending);
     [...this.head.children].forEach((heading, index) => {
       const order = index !== column ? "none" : isDescending ? "descending" : "ascending";
       heading.setAttribute("aria-sort", order);
@@ -126,7 +126,7 @@ export class Table {
       cell.textContent = format(row);
       line.append(cell);
     }
-    line.addEventListener("pointerenter", () => this.hovered(row));
+    line.addEventListener("pointerenter", () => this.onHover(row));
     return line;
   }
 

@@ -69,7 +69,7 @@ export class Tooltip {
     const maxHeight = camera.visibleArea.bottom - camera.visibleArea.top - 2 * TOOLTIP_MARGIN;
     const pairs = namesAndValues(row, columns);
     let count = pairs.length;
-    do box.replaceChildren(listOf(pairs.slice(0, count)), noteAboutOthers(this.columns.length + 1 - count));
+    do box.replaceChildren(createList(pairs.slice(0, count)), createNote(this.columns.length + 1 - count));
     while (box.offsetHeight > maxHeight && --count > 1);
     box.dataset.row = String(row);
     this.updatePosition();
@@ -85,7 +85,7 @@ function namesAndValues(row, columns) {
 }
 
 /** @param {string[][]} pairs */
-function listOf(pairs) {
+function createList(pairs) {
   const list = document.createElement("dl");
   for (const [name, value] of pairs) {
     const [term, description] = [document.createElement("dt"), document.createElement("dd")];
@@ -97,7 +97,7 @@ function listOf(pairs) {
 }
 
 /** @param {number} count of columns that are not in the tooltip */
-function noteAboutOthers(count) {
+function createNote(count) {
   const note = document.createElement("p");
   note.className = "note";
   note.hidden = count <= 0;

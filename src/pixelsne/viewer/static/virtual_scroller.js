@@ -8,13 +8,13 @@ export class VirtualScroller {
    * @param {HTMLElement} root scrolls
    * @param {HTMLElement} body is as tall as the list, or as tall as it can be
    * @param {number} lineHeight CSS pixels
-   * @param {() => void} scrolled
+   * @param {() => void} onScroll
    */
-  constructor(root, body, lineHeight, scrolled) {
+  constructor(root, body, lineHeight, onScroll) {
     this.root = root;
     this.body = body;
     this.lineHeight = lineHeight;
-    this.scrolled = scrolled;
+    this.onScroll = onScroll;
     this.count = 0;
     this.top = 0; // CSS pixels of the whole list above the viewport
     this._lastScrollTop = 0;
@@ -54,7 +54,7 @@ export class VirtualScroller {
     this.top = Math.min(Math.max(0, top), this.maxTop);
     this.root.scrollTop = this.isScaled ? (this.top / this.maxTop) * this._maxScrollTop : this.top;
     this._lastScrollTop = this.root.scrollTop;
-    this.scrolled();
+    this.onScroll();
   }
 
   /**
@@ -75,7 +75,7 @@ export class VirtualScroller {
     const isStep = this.isScaled && Math.abs(moved) < this.viewportHeight && scrollTop > 0 && scrollTop < this._maxScrollTop - 1;
     const top = isStep ? this.top + moved : this.isScaled ? (scrollTop / this._maxScrollTop) * this.maxTop : scrollTop;
     this.top = Math.min(Math.max(0, top), this.maxTop);
-    this.scrolled();
+    this.onScroll();
   }
 
   /** @param {WheelEvent} event */
