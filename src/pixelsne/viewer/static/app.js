@@ -1,4 +1,4 @@
-// The state of the page and all operations that change it; controls call them.
+// The state of the page, and all operations that change it. Controls call these operations.
 
 import { Camera } from "./camera.js";
 import { chosenColorCount, fitColorCount } from "./color_count.js";
@@ -182,7 +182,7 @@ export class App {
     const parts = [`${n.toLocaleString("en")} rows`];
     if (hidden > 0) parts.push(`${hidden.toLocaleString("en")} hidden`);
     if (this.selection.count > 0) parts.push(`${this.selection.count.toLocaleString("en")} selected`);
-    if (this.renderLoop.isSampled) parts.push("fewer drawn while it moves");
+    if (this.renderLoop.isSampled) parts.push("fewer points drawn while the map moves");
     element("row-counts").textContent = parts.join(" · ");
   }
 

@@ -28,7 +28,7 @@ export function handleCameraKey(camera, event) {
 }
 
 /**
- * One pointer pans, two pinch, a wheel zooms at the pointer.
+ * Bind the pointer: one pointer pans, two pointers pinch, the wheel zooms at the pointer.
  * @param {HTMLElement} surface
  * @param {import("./camera.js").Camera} camera
  * @param {(event: PointerEvent) => boolean} startsSelection whether the pointer selects instead

@@ -86,7 +86,7 @@ function createEntries(column, maxColors) {
 }
 
 /**
- * The index of each row's entry.
+ * Return the index of each row's entry.
  * @param {import("./data.js").Column} column
  * @param {import("./color_scale.js").Entry[]} entries
  */

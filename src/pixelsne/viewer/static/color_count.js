@@ -1,4 +1,4 @@
-// The field below the legend: how many categories have colors of their own.
+// The number field below the legend: how many categories have a color of their own.
 
 import { element, input } from "./dom.js";
 
@@ -17,7 +17,7 @@ export function chosenColorCount(column) {
 }
 
 /**
- * Restore a number that the user chose.
+ * Restore a number that the user chose for a column.
  * @param {number} count
  * @param {string} name of the column
  */
@@ -27,7 +27,7 @@ export function setColorCount(count, name) {
 }
 
 /**
- * Fit the field to a column and return its number; a new column starts with the default.
+ * Adapt the field to a column. Return the number of colors; a new column starts with the default.
  * @param {import("./data.js").Column | null} column
  */
 export function fitColorCount(column) {

@@ -1,4 +1,4 @@
-// What all color scales have in common, and the scale of a map without colors.
+// The type of all color scales, and the scale of a map that no column colors.
 
 import { toPixel } from "./colors.js";
 
@@ -15,7 +15,7 @@ import { toPixel } from "./colors.js";
  * }} ColorScale
  * @typedef {(filter: import("./legend.js").LegendFilter) => void} ApplyFilter
  * @typedef {{name: string, color: import("./colors.js").Rgb, count: number, codes: Set<number>, isRest: boolean}} Entry
- *   isRest: the remaining categories, or missing values
+ *   codes: the categories that the entry stands for; isRest: whether these are the remaining categories, or missing values
  */
 
 const PLAIN_ON_DARK = /** @type {import("./colors.js").Rgb} */ ([144, 188, 255]);
@@ -34,7 +34,7 @@ const plainScale = {
 
 /**
  * @param {import("./data.js").Column | null} column
- * @param {number} maxColors categories with colors of their own
+ * @param {number} maxColors of categories; the others share one entry
  * @returns {ColorScale}
  */
 export function createColorScale(column, maxColors = 0) {

@@ -57,7 +57,7 @@ export class ContinuousScale {
   }
 
   /**
-   * Missing values are in no range.
+   * Hide the points outside of a range. Missing values are outside of every range.
    * @param {Uint8Array} colors
    * @param {import("./legend.js").LegendFilter} filter
    */

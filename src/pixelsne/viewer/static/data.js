@@ -1,4 +1,4 @@
-// The source of the map's data: a server, or the file itself. Both have the same parts.
+// The source of the map's data: a server, or the exported file itself. Both have the same parts.
 
 import { COLUMN_TYPES } from "./column_types.js";
 
@@ -31,7 +31,7 @@ const serverSource = {
  */
 async function decodeEmbeddedPart(name) {
   const node = document.getElementById(`part-${name}`);
-  if (node === null) throw new Error(`this file has no part ${name}; it is damaged`);
+  if (node === null) throw new Error(`the part ${name} is missing in this file; export the page again`);
   const text = atob(node.textContent ?? "");
   const bytes = new Uint8Array(text.length);
   for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);

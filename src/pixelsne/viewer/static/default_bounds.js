@@ -24,7 +24,7 @@ export function computeDefaultBounds(scene) {
 }
 
 /**
- * The ranges of all points and of all but the outliers along an axis, quantized.
+ * Compute the range of all points along an axis, and that of all points but the outliers, quantized.
  * @param {import("./scene.js").Scene} scene
  * @param {number} axis
  */
@@ -56,15 +56,15 @@ function coordinateAfter(counts, begin, direction, skipped) {
 }
 
 /**
- * Whether bounds have become too small for new ones, or much too large.
- * @param {import("./camera.js").Bounds} old
+ * Return whether the current bounds are too small for the new ones, or much too large.
+ * @param {import("./camera.js").Bounds} current
  * @param {import("./camera.js").Bounds} bounds
  */
-export function isOutdated(old, bounds) {
-  const sides = [old[2] - old[0], old[3] - old[1]];
+export function isOutdated(current, bounds) {
+  const sides = [current[2] - current[0], current[3] - current[1]];
   const isOutside = [0, 1].some((axis) => {
     const tolerance = GROWTH_TOLERANCE * sides[axis];
-    return bounds[axis] < old[axis] - tolerance || bounds[axis + 2] > old[axis + 2] + tolerance;
+    return bounds[axis] < current[axis] - tolerance || bounds[axis + 2] > current[axis + 2] + tolerance;
   });
   const ratios = [(bounds[2] - bounds[0]) / sides[0], (bounds[3] - bounds[1]) / sides[1]];
   return isOutside || Math.max(...ratios) < MIN_SIZE_RATIO;

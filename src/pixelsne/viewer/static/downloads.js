@@ -24,7 +24,7 @@ export async function saveImage(app) {
   context.drawImage(renderer.canvas, 0, 0);
   drawOverlay(overlay, scene, camera, { ...app.renderLoop.overlayContent(1), highlighted: -1, lasso: [] });
   context.drawImage(overlay.canvas, 0, 0);
-  app.renderLoop.draw(); // all of it: a frame that adds points to unfinished ones would now draw them twice
+  app.renderLoop.draw(); // start anew: all points are drawn already, and the next frame would draw more of them a second time
   context.scale(ratio, ratio);
   context.fillStyle = background;
   context.fillRect(right, 0, width, bottom);
@@ -57,7 +57,7 @@ export async function saveCsv(columns, rows) {
 }
 
 /**
- * Text that begins like a formula gets an apostrophe, so that spreadsheets do not evaluate it.
+ * Return the rows as csv. Text that begins like a formula gets an apostrophe, so that spreadsheets do not evaluate it.
  * @param {import("./data.js").Column[]} columns
  * @param {Uint32Array} rows
  */

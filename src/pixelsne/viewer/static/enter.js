@@ -7,7 +7,7 @@ parameters.delete("token");
 history.replaceState(null, "", "/enter"); // keeps the token out of the history
 
 if (token === null) {
-  message.textContent = "Please open the address that pixelsne printed; it holds the key.";
+  message.textContent = "Please open the address that pixelsne printed; it contains the access token.";
 } else {
   const response = await fetch("/enter", { method: "POST", body: token });
   if (response.ok) location.replace(parameters.size > 0 ? `/#${parameters}` : "/");

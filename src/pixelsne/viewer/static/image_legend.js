@@ -18,7 +18,7 @@ const MAX_COLOR_BAR_HEIGHT = 280; // CSS pixels
 
 /**
  * @param {import("./app.js").App} app
- * @returns {ImageLegend | null} null if colors have no meaning
+ * @returns {ImageLegend | null} null if no column colors the points
  */
 export function createImageLegend({ colorScale, legend, renderLoop, scene }) {
   const { density } = renderLoop.overlayContent(1);

@@ -6,7 +6,7 @@ import { DIRECTIONS } from "./point_navigation.js";
 
 const ARROWS = Object.keys(DIRECTIONS);
 
-/** The keys that a focused control needs itself; all others are shortcuts. */
+/** The keys that a focused control handles itself, by its selector; all other keys are shortcuts. */
 const CONTROL_KEYS = /** @type {[string, string[]][]} */ ([
   ["[role=radio], [type=radio]", [...ARROWS, " ", "Enter"]],
   ["[type=range], #table", ARROWS],
@@ -47,7 +47,7 @@ export function bindKeyboard(app, togglePanel) {
 }
 
 /**
- * Text fields and lists take all keys, other controls only those that they need.
+ * Return whether the focused control handles a key itself. Text fields and lists handle all keys, others only a few.
  * @param {KeyboardEvent} event
  */
 function belongsToControl(event) {
@@ -68,7 +68,7 @@ function blurSelectsAfterPointer() {
 }
 
 /**
- * Undo one thing with each press of Escape: highlight, tool, selection, search, legend filter, camera.
+ * Reset, with each press of Escape, the first of these that is set: highlight, tool, selection, search, legend filter, camera.
  * @param {import("./app.js").App} app
  */
 function cancel(app) {

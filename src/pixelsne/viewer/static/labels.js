@@ -1,4 +1,4 @@
-// Names of categories at the densest part of their points, without overlaps.
+// Labels: the names of categories, each where its points are densest, without overlaps.
 
 import { toCss } from "./colors.js";
 import { QUANTIZATION_LEVELS } from "./scene.js";
@@ -15,7 +15,7 @@ const LABEL_MARGIN = 4; // CSS pixels between a label and the edge of the visibl
 
 /** @typedef {{name: string, color: string, x: number, y: number, count: number}} Label x and y are quantized */
 
-/** The labels of a scene. They are computed anew when points or colors change, and move smoothly. */
+/** The labels of a scene. They are recomputed when points or colors change, and move smoothly. */
 export class Labels {
   /** @param {import("./scene.js").Scene} scene */
   constructor(scene) {
@@ -66,7 +66,7 @@ function interpolateLabels(from, to, fraction) {
 }
 
 /**
- * For each entry, the mean of the points around its densest cell.
+ * Place the label of each entry at the mean of the points around its densest cell.
  * @param {import("./scene.js").Scene} scene
  * @param {import("./color_scale.js").ColorScale} colorScale
  * @returns {Label[]} largest categories first
@@ -171,7 +171,7 @@ export function drawLabels(context, labels, scene, camera) {
 /**
  * @param {number} value
  * @param {number} low
- * @param {number} high below `low` if there is no space; then the middle is returned
+ * @param {number} high if it is below `low`, there is no space, and the mean of both is returned
  */
 function clamp(value, low, high) {
   return low > high ? (low + high) / 2 : Math.min(Math.max(value, low), high);

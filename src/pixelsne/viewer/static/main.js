@@ -1,4 +1,4 @@
-// The entry point: creates the app, binds the controls to it, and restores the state in the URL.
+// The entry point: creates the app, binds the controls to it, and restores the state that the URL holds.
 
 import { App } from "./app.js";
 import { setColorCount } from "./color_count.js";

@@ -1,4 +1,4 @@
-// The canvas above the points: density, labels, a ring around the highlighted point, the lasso.
+// The canvas above the points: density, labels, a ring around the highlighted point, and the lasso.
 
 import { drawDensity } from "./density.js";
 import { drawLabels } from "./labels.js";

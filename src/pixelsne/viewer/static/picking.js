@@ -1,4 +1,4 @@
-// Picking: which point is under the pointer. Points are sorted into the cells of a grid.
+// Picking: finds the point under the pointer, with a grid of cells into which the points are sorted.
 
 import { QUANTIZATION_LEVELS, screenPosition, VISIBLE } from "./scene.js";
 

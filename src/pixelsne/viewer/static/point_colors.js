@@ -12,7 +12,7 @@ import { DIMMED, VISIBLE } from "./scene.js";
  */
 export function colorPoints(scene, colorScale, filter, masks) {
   const { colors } = scene;
-  colorScale.paint(new Uint32Array(colors.buffer, colors.byteOffset, scene.n), scene.dark); // alpha: VISIBLE
+  colorScale.paint(new Uint32Array(colors.buffer, colors.byteOffset, scene.n), scene.dark); // sets alpha to VISIBLE
   colorScale.hide(colors, filter);
   let count = 0;
   for (let row = 0; row < scene.n; row++) {

@@ -102,7 +102,7 @@ export class RenderLoop {
   }
 
   /**
-   * Draw as many points as the budget allows. When the map rests, each frame adds more of them.
+   * Draw as many points as the budget allows. While the map rests, each frame adds more points.
    * @param {number} progress
    * @param {boolean} isMoving
    * @returns {boolean} whether all are drawn

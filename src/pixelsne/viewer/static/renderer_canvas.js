@@ -3,7 +3,7 @@
 import { QUANTIZATION_LEVELS, sizeOnScreen } from "./scene.js";
 
 /**
- * The pixels that a point covers, relative to its center, and their coverage from 0 to 256.
+ * Return the pixels that a point covers, relative to its center, and their coverage from 0 to 256.
  * @param {number} size diameter, pixels
  */
 function makeStamp(size) {

@@ -44,7 +44,7 @@ export function connectToRun(listener) {
       listener.onStatus(status);
     });
     socket.addEventListener("close", () => {
-      if (!hasEnded) listener.onConnection(false, "The connection to pixelsne is lost. The picture stays; trying again …");
+      if (!hasEnded) listener.onConnection(false, "The connection to pixelsne is lost. The map stays on the page; reconnecting …");
       setTimeout(connect, delay);
       delay = Math.min(MAX_DELAY, 2 * delay);
     });

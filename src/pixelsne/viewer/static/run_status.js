@@ -6,7 +6,7 @@
 const STAGES = {
   reduce: "reducing",
   neighbors: "searching neighbors",
-  affinities: "weighing neighbors",
+  affinities: "computing affinities",
   early: "unfolding",
   late: "settling",
 };
@@ -26,7 +26,7 @@ export function statusText(status) {
   const figures = [
     `iteration ${status.iteration.toLocaleString("en")}${total}`,
     status.kl === null ? "" : `KL ${status.kl.toFixed(3)}`,
-    status.moves.length > 0 ? `${status.moves[status.moves.length - 1][1].toFixed(1)} px a step` : "",
+    status.moves.length > 0 ? `${status.moves[status.moves.length - 1][1].toFixed(1)} px per iteration` : "",
   ];
   const isDescent = status.phase === "early" || status.phase === "late";
   const progress = isDescent ? figures : [`${Math.round(100 * status.fraction)} %`];

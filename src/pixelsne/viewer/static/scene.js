@@ -21,7 +21,7 @@ export const DIMMED = 26; // alpha of points that a search or a selection exclud
 export const VISIBLE = 255;
 
 /**
- * A scene whose positions are not known yet.
+ * Create a scene without positions.
  * @param {number} n
  * @param {[number, number]} resolution
  * @param {boolean} dark

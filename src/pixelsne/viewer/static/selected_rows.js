@@ -1,4 +1,4 @@
-// The selected rows in the drawer, and their report to the server.
+// The selected rows: the table in the drawer shows them, and the server receives them.
 
 import { element, showError } from "./dom.js";
 import { Table } from "./table.js";
@@ -24,8 +24,8 @@ export class SelectedRows {
   }
 
   /**
-   * Send the rows to the server, which exports them and returns them in `View.selection`. One request follows the other,
-   * since two at once could arrive in the wrong order; selections that are already replaced are skipped.
+   * Send the rows to the server, which exports them and returns them in `View.selection`. Requests are sent one after
+   * another, since two at once could arrive in the wrong order; a selection that was replaced meanwhile is skipped.
    * @param {Uint32Array<ArrayBuffer>} rows
    */
   send(rows) {

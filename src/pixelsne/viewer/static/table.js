@@ -148,7 +148,7 @@ export class Table {
 }
 
 /**
- * Head and body are within one element, as screen readers expect.
+ * Create an element for head and body; screen readers expect both within one.
  * @param {HTMLElement} root
  */
 function createTable(root) {

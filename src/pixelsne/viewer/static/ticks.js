@@ -16,7 +16,7 @@ const [YEAR_LENGTH, MONTH_LENGTH, DAY_LENGTH] = [4, 7, 10]; // characters of a l
 const TICK_DIGITS = 12; // enough for a small range of large numbers, and few enough to hide rounding errors
 
 /**
- * Round numbers between two numbers, as many as fit.
+ * Return round numbers between two numbers, as many as fit.
  * @param {number} low
  * @param {number} high
  * @param {Fits} fits
@@ -34,7 +34,7 @@ function numberTick(value) {
 }
 
 /**
- * Round dates between two dates, as many as fit. Labels are the shortest part of ISO 8601 that distinguishes them.
+ * Return round dates between two dates, as many as fit. Labels are the shortest part of ISO 8601 that distinguishes them.
  * @param {number} low milliseconds since 1970
  * @param {number} high
  * @param {Fits} fits

@@ -18,7 +18,7 @@ export function bindToolbar(app) {
   bindSearch(app);
 }
 
-/** Arrow keys move to the next tool, as in every group of radio buttons. */
+/** Let arrow keys choose the next tool, as in every group of radio buttons. */
 function bindToolArrows() {
   element("tools").addEventListener("keydown", ({ key }) => {
     const step = key === "ArrowRight" || key === "ArrowDown" ? 1 : key === "ArrowLeft" || key === "ArrowUp" ? -1 : 0;

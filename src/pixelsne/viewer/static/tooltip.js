@@ -26,7 +26,7 @@ export class Tooltip {
   }
 
   /**
-   * Show the columns that are loaded at once, the others when they have arrived.
+   * Show loaded columns at once, and the others as soon as they are loaded.
    * @param {number} row -1 for none
    * @param {import("./data.js").Column | null} colorColumn is listed first
    * @param {boolean} isAnnounced
@@ -46,7 +46,7 @@ export class Tooltip {
     if (isAnnounced) this.announcement.textContent = namesAndValues(row, columns).map((pair) => pair.join(" ")).join(", ");
   }
 
-  /** Follow the point. */
+  /** Move the tooltip beside its point. */
   updatePosition() {
     const { box, camera } = this;
     if (this.row < 0) return;

@@ -1,12 +1,12 @@
 // A scroller for lists that are taller than browsers let an element be. Beyond that height the scroll bar moves
 // proportionally, while wheel and keys still move by pixels.
 
-const MAX_HEIGHT = 8_000_000; // CSS pixels; Firefox's limit is 17 million, others have 33 million
+const MAX_HEIGHT = 8_000_000; // CSS pixels; browsers limit the height of an element, Firefox to 17 million, others to 33 million
 
 export class VirtualScroller {
   /**
-   * @param {HTMLElement} root scrolls
-   * @param {HTMLElement} body is as tall as the list, or as tall as it can be
+   * @param {HTMLElement} root the element that scrolls
+   * @param {HTMLElement} body the element inside it, as tall as the list but at most MAX_HEIGHT
    * @param {number} lineHeight CSS pixels
    * @param {() => void} onScroll
    */
