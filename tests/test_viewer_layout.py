@@ -26,7 +26,7 @@ from pixelsne.screen import Screen
 from pixelsne.viewer.column_types import code_bytes, column_of
 from pixelsne.viewer.layout import (
     QUANTIZATION_LEVELS,
-    chosen_color,
+    choose_color,
     columns_of,
     encode_frame,
     encode_positions,
@@ -158,7 +158,7 @@ def test_columns_that_cannot_be_shown_say_why():
         "i": "lists",
         **empty,
     }
-    assert chosen_color(columns_of(table), None) == "c"
+    assert choose_color(columns_of(table), None) == "c"
     assert column_of("numbers", np.full(3, np.nan)).reason == "no values"
     assert columns_of(None) == ()
 

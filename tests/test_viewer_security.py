@@ -12,7 +12,7 @@ import pytest
 from pixelsne.viewer.column_types import column_of
 from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.live_run import LiveRun
-from pixelsne.viewer.security import HEADERS, PublicAddress, Secrets, cookie_name
+from pixelsne.viewer.security import SECURITY_HEADERS, PublicAddress, Secrets, cookie_name
 from pixelsne.viewer.server import MAX_CLIENTS, Server
 
 UPGRADE = {
@@ -37,7 +37,7 @@ def server():
 
 
 def key_of(server):
-    return f"{server._gate._cookie_name}={server._keys.cookie}"
+    return f"{server._access_control._cookie_name}={server._keys.cookie}"
 
 
 def ask(server, path="/data/manifest", method="GET", body=None, **headers):
@@ -224,10 +224,10 @@ def test_one_port_one_key(tmp_path, monkeypatch):
 )
 def test_every_answer_carries_the_headers(path, method, server):
     answer, _ = ask(server, path, method, b"" if method == "POST" else None)
-    for name, value in HEADERS.items():
+    for name, value in SECURITY_HEADERS.items():
         assert answer.getheader(name) == value
     refused, _ = ask(server, path, method, b"" if method == "POST" else None, Host="evil.example")
-    assert refused.getheader("Content-Security-Policy") == HEADERS["Content-Security-Policy"]
+    assert refused.getheader("Content-Security-Policy") == SECURITY_HEADERS["Content-Security-Policy"]
     assert answer.getheader("Server") is None
     assert answer.getheader("Access-Control-Allow-Origin") is None
 

@@ -14,15 +14,15 @@ from pixelsne.arrays import AnyArray
 from pixelsne.coloring import as_numbers, encode, has_few, is_missing
 from pixelsne.dates import as_dates
 
-# Strings with more distinct values than this, and more than a tenth of the rows, are text and not categories.
-MOST_CATEGORIES = 5_000
-SHARE_OF_ROWS = 0.1
-LONGEST_NAME = 200  # characters of a category
+# Strings are text, not categories, if they have more distinct values than both limits, or if these are long.
+MAX_CATEGORIES = 5_000
+MAX_CATEGORIES_PER_ROW = 0.1
+MAX_NAME_LENGTH = 200  # characters, median of all categories
 
-# Strings of which more than half are distinct are text, too, unless they are few and short, like names of classes.
-SHARE_DISTINCT = 0.5
-FEW_NAMES = 12
-SHORT_NAME = 20  # characters
+# They are also text if more than half of them are distinct, unless they are few and short, like names of classes.
+MAX_DISTINCT_FRACTION = 0.5
+FEW_CATEGORIES = 12
+SHORT_NAME_LENGTH = 20  # characters, median
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Column:
 
 
 class ColumnType(ABC):
-    """One type of columns. kind: its name in the manifest. colors: whether points can be colored by it."""
+    """One type of columns. kind: its name in the manifest. can_color: whether it can color points."""
 
     kind: str
-    colors: bool
+    can_color: bool
 
     @abstractmethod
     def encode(self, name: str, values: Any) -> Column | None:
@@ -61,17 +61,17 @@ class ColumnType(ABC):
 class Unavailable(ColumnType):
     """Lists, images and bytes, and columns without any value: no content, but a reason in the manifest."""
 
-    kind, colors = "unavailable", False
+    kind, can_color = "unavailable", False
 
     def encode(self, name: str, values: Any) -> Column | None:
-        reason = why_unavailable(values)
+        reason = unavailable_reason(values)
         return None if reason is None else Column(name, self.kind, b"", reason=reason)
 
 
 class Date(ColumnType):
     """(n) float64: milliseconds since 1970; NaN for missing values."""
 
-    kind, colors = "date", True
+    kind, can_color = "date", True
 
     def encode(self, name: str, values: Any) -> Column | None:
         dates = as_dates(values)
@@ -81,7 +81,7 @@ class Date(ColumnType):
 class Number(ColumnType):
     """(n) float32, or float64 if float32 would lose digits; NaN for missing values."""
 
-    kind, colors = "number", True
+    kind, can_color = "number", True
 
     def encode(self, name: str, values: Any) -> Column | None:
         numbers = as_numbers(values)
@@ -95,11 +95,14 @@ class Number(ColumnType):
 class Category(ColumnType):
     """(n) uint8, uint16 or uint32: indices of the manifest's names; for missing values, the number of names."""
 
-    kind, colors = "category", True
+    kind, can_color = "category", True
 
     def encode(self, name: str, values: Any) -> Column | None:
         names, codes = encode(values)
-        if len(names) > max(MOST_CATEGORIES, SHARE_OF_ROWS * len(codes)) or median_length(names) > LONGEST_NAME:
+        if (
+            len(names) > max(MAX_CATEGORIES, MAX_CATEGORIES_PER_ROW * len(codes))
+            or median_length(names) > MAX_NAME_LENGTH
+        ):
             return None
         if are_mostly_distinct(names, int((codes >= 0).sum())):
             return None
@@ -109,7 +112,7 @@ class Category(ColumnType):
 class Text(ColumnType):
     """(n + 1) uint32 offsets, then the UTF-8 of all rows; a missing value is an empty string."""
 
-    kind, colors = "text", False
+    kind, can_color = "text", False
 
     def encode(self, name: str, values: Any) -> Column:
         names, codes = encode(values)
@@ -119,7 +122,7 @@ class Text(ColumnType):
 # A column has the first type that accepts it; text accepts everything.
 COLUMN_TYPES = (Unavailable(), Date(), Number(), Category(), Text())
 LABEL_TYPES = (Unavailable(), Date(), Category(), Number(), Text())
-COLORED_KINDS = tuple(one.kind for one in COLUMN_TYPES if one.colors)
+COLORED_KINDS = tuple(one.kind for one in COLUMN_TYPES if one.can_color)
 
 
 def column_of(name: str, values: Any, *, is_label: bool = False) -> Column:
@@ -136,9 +139,9 @@ def are_mostly_distinct(names: list[str], n_values: int) -> bool:
 
     names: the distinct strings. n_values: rows that have a value.
     """
-    if len(names) <= FEW_NAMES and median_length(names) <= SHORT_NAME:
+    if len(names) <= FEW_CATEGORIES and median_length(names) <= SHORT_NAME_LENGTH:
         return False
-    return len(names) > max(1, SHARE_DISTINCT * n_values)
+    return len(names) > max(1, MAX_DISTINCT_FRACTION * n_values)
 
 
 def median_length(names: list[str]) -> float:
@@ -160,7 +163,7 @@ def text_bytes(rows: list[str]) -> bytes:
     return offsets.astype("<u4").tobytes() + b"".join(encoded)
 
 
-def why_unavailable(values: Any) -> str | None:
+def unavailable_reason(values: Any) -> str | None:
     """Return what a column holds if the page cannot show it; None if it can."""
     if isinstance(values, np.ndarray):
         return "no values" if bool(is_missing(values).all()) else None

@@ -17,7 +17,7 @@ SECONDS_TO_AUTHENTICATE = 10.0
 Address = tuple[str, int]  # host and port of the client
 
 
-class Connections:
+class UntrustedConnections:
     """The connections that are not trusted yet, oldest first. Used by the server's event loop only."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Connections:
         transport.abort()
 
 
-def limited_protocol(connections: Connections) -> type[H11Protocol]:
+def limited_protocol(connections: UntrustedConnections) -> type[H11Protocol]:
     """Return an HTTP protocol for uvicorn that registers its connections."""
 
     class LimitedProtocol(H11Protocol):

@@ -73,7 +73,7 @@ def page_of(map_: Map, title: str, color: str | None = None, *, dark: bool = Fal
         n=len(map_.placed),
         columns=columns,
         positions=encode_positions(map_.placed, map_.resolution),
-        color=chosen_color(columns, color, label),
+        color=choose_color(columns, color, label),
         dark=dark or None,
     )
 
@@ -86,7 +86,7 @@ def columns_of(extra_columns: Any, labels: set[str] | None = None) -> tuple[Colu
     return tuple(column_of(name, column, is_label=name in (labels or ())) for name, column in pairs)
 
 
-def chosen_color(columns: tuple[Column, ...], requested: str | None, label: str | None = None) -> str | None:
+def choose_color(columns: tuple[Column, ...], requested: str | None, label: str | None = None) -> str | None:
     """Return the column to color by: the requested one, which must exist, else the label, else the first useful one."""
     names = [column.name for column in columns if column.kind in COLORED_KINDS]
     if requested is not None and requested not in names:

@@ -18,11 +18,11 @@ from pixelsne.descent_loop import Snapshot
 from pixelsne.viewer.layout import QUANTIZATION_LEVELS, encode_frame
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
-Finish = Callable[[], str]  # handles the finished map; returns the reason why the run ended
+FinishCallback = Callable[[], str]  # handles the finished map; returns the reason why the run ended
 
 SECONDS_BETWEEN_FRAMES = 1 / 15
-SAMPLED_POINTS = 2_000  # for the curve of pixels moved
-LONGEST_CURVE = 400
+SAMPLED_POINTS = 2_000  # whose median distance moved is measured
+MAX_MOVES = 400  # of the curve on the page
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class LiveRun:
         self,
         snapshots: Generator[Snapshot, None, None],
         max_iter: int,
-        finish: Finish,
+        finish: FinishCallback,
         on_failure: Callable[[str], None] | None = None,
     ) -> None:
         self._on_failure = on_failure
@@ -87,7 +87,7 @@ class LiveRun:
         self._descent_began: float | None = None
         self._seconds_paused = 0.0  # during the descent
         self._last_frame_time = -1.0
-        self._thread = threading.Thread(target=self._work, name="pixelsne-live", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="pixelsne-live", daemon=True)
 
     def start(self) -> None:
         # A thread that is inside the C++ core when the interpreter exits would abort the process.
@@ -121,27 +121,27 @@ class LiveRun:
             return self._status.state in {"finished", "stopped"}
 
     def pause(self) -> None:
-        self._set(paused=True)
+        self._set_flags(paused=True)
 
     def resume(self) -> None:
-        self._set(paused=False)
+        self._set_flags(paused=False)
 
     def stop(self) -> None:
         """End the run with the map that it has; during preparation, wait for the first one."""
-        self._set(stopping=True)
+        self._set_flags(stopping=True)
 
     def stop_and_wait(self) -> bool:
         """Stop the run now and wait for its end. Return whether there is a map: yes once the descent has begun."""
         with self._changed:
             in_descent = self._last is not None and self._last.screen is not None
-        self._set(stopping=True, canceled=not in_descent)
+        self._set_flags(stopping=True, canceled=not in_descent)
         if self._thread.ident is not None:
             self.join()
         return self.has_map()
 
     def cancel(self) -> None:
         """End the run without a map and wait for its end."""
-        self._set(canceled=True)
+        self._set_flags(canceled=True)
         if self._thread.ident is not None:
             self._thread.join()
         atexit.unregister(self.cancel)
@@ -149,7 +149,7 @@ class LiveRun:
     def join(self) -> None:
         self._thread.join()
 
-    def _set(self, *, paused: bool | None = None, stopping: bool = False, canceled: bool = False) -> None:
+    def _set_flags(self, *, paused: bool | None = None, stopping: bool = False, canceled: bool = False) -> None:
         with self._changed:
             self._stopping |= stopping
             self._canceled |= canceled
@@ -160,9 +160,9 @@ class LiveRun:
 
     # The run's own thread.
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         try:
-            was_stopped = self._follow()
+            was_stopped = self._consume_snapshots()
             if not self._canceled:
                 self._end("stopped" if was_stopped else "finished", self._finish())
         except Exception as error:  # noqa: BLE001 - reported on the page
@@ -173,8 +173,8 @@ class LiveRun:
             if self._on_failure is not None:
                 self._on_failure(message)
 
-    def _follow(self) -> bool:
-        """Run to the end. Return whether the run was stopped before."""
+    def _consume_snapshots(self) -> bool:
+        """Publish snapshots until the run ends. Return whether it was stopped or canceled."""
         with closing(self._snapshots) as snapshots:
             for snapshot in snapshots:
                 self._last = snapshot
@@ -215,7 +215,7 @@ class LiveRun:
             return
         frame = Frame(self._frame.number + 1, last.iteration, encode_frame(positions, last.screen))
         moved = pixels_per_iteration(self._frame, frame, last.screen.resolution)
-        moves = self._status.moves if moved is None else (*self._status.moves, (last.iteration, moved))[-LONGEST_CURVE:]
+        moves = self._status.moves if moved is None else (*self._status.moves, (last.iteration, moved))[-MAX_MOVES:]
         self._status = replace(self._status, moves=moves)
         self._frame = frame
 

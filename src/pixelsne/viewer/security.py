@@ -17,17 +17,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TOKEN_BYTES = 32
-HTTP = 80  # browsers omit this port
-DEFAULT_PORTS = {"http": HTTP, "https": 443}
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-OPEN_PATHS = ("/enter", "/static/enter.js", "/static/icon.svg")  # served without the cookie: the login page
+HTTP_PORT = 80  # browsers omit this port
+DEFAULT_PORTS = {"http": HTTP_PORT, "https": 443}
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+LOGIN_PATHS = ("/enter", "/static/enter.js", "/static/icon.svg")  # served without the cookie
 
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "Content-Security-Policy": POLICY,
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -64,8 +64,8 @@ def read_or_create_seed() -> bytes:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(TOKEN_BYTES))
     seed = path.read_bytes()
-    readable = os.name == "posix" and path.stat().st_mode & 0o077  # other systems have no such bits
-    if len(seed) != TOKEN_BYTES or readable:
+    readable_by_others = os.name == "posix" and path.stat().st_mode & 0o077  # other systems have no such bits
+    if len(seed) != TOKEN_BYTES or readable_by_others:
         raise ValueError(f"{path} must hold {TOKEN_BYTES} bytes that only you can read; delete it to get a new key")
     return seed
 
@@ -91,8 +91,10 @@ class PublicAddress:
             name, port = parts.hostname or "", parts.port
         except ValueError as error:
             raise ValueError(f"url {url!r} is not a valid URL ({error}); {hint}") from None
-        other = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None or port == 0
-        if parts.scheme not in DEFAULT_PORTS or not name or other or not is_host_name(name):
+        has_other_parts = (
+            parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None or port == 0
+        )
+        if parts.scheme not in DEFAULT_PORTS or not name or has_other_parts or not is_host_name(name):
             raise ValueError(f"url must consist of scheme, host and an optional port, got {url!r}; {hint}")
         default = DEFAULT_PORTS[parts.scheme]
         name = f"[{name}]" if ":" in name else name
@@ -111,7 +113,7 @@ class Refused(Exception):  # noqa: N818 - the client's fault
         self.status = status
 
 
-class Gate:
+class AccessControl:
     """ASGI middleware that checks every request and adds the security headers to every response.
 
     trust: called with the client's address after every request that passed the checks and had the cookie.
@@ -132,7 +134,7 @@ class Gate:
         self._trust = trust
         self._keys = keys
         self._hosts = frozenset(f"{host}:{port}" for host in hosts) | (
-            frozenset(hosts) if port == HTTP else frozenset()
+            frozenset(hosts) if port == HTTP_PORT else frozenset()
         )
         self._cookie_name = cookie_name(port if public is None else public.port)
 
@@ -147,7 +149,7 @@ class Gate:
         except Refused as refused:
             await refuse(scope, send, refused)
             return
-        await self._app(scope, receive, with_headers(send))
+        await self._app(scope, receive, with_security_headers(send))
 
     def _check(self, scope: Any) -> None:
         host, origin = single_header(scope, b"host"), single_header(scope, b"origin")
@@ -155,14 +157,14 @@ class Gate:
         if not origins:
             raise Refused(403, "unknown host name; to reach this server through a tunnel or proxy, start it with --url")
         is_socket = scope["type"] == "websocket"
-        changes = is_socket or scope["method"] not in {"GET", "HEAD"}
+        changes_state = is_socket or scope["method"] not in {"GET", "HEAD"}
         if origin is not None and origin not in origins:
             raise Refused(403, "requests from pages of other sites are refused")
         if single_header(scope, b"sec-fetch-site") not in {None, "same-origin", "none"} and not is_link_to_login(scope):
             raise Refused(403, "requests from pages of other sites are refused")
-        if changes and origin is None:
+        if changes_state and origin is None:
             raise Refused(403, "a request that changes something needs the header Origin")
-        if is_socket or scope["path"] not in OPEN_PATHS:
+        if is_socket or scope["path"] not in LOGIN_PATHS:
             self._check_cookie(scope)
 
     def _origins(self, host: str | None) -> tuple[str, ...]:
@@ -222,20 +224,20 @@ async def refuse(scope: Any, send: Any, refused: Refused) -> None:
             await send({"type": "websocket.close", "code": 1008})  # before accepting, this is an HTTP 403
             return
         event = "websocket.http.response"
-    headers = {**HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(body))}
+    headers = {**SECURITY_HEADERS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(body))}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": f"{event}.start", "status": refused.status, "headers": encoded})
     await send({"type": f"{event}.body", "body": body})
 
 
-def with_headers(send: Any) -> Any:
+def with_security_headers(send: Any) -> Any:
     """Return an ASGI `send` that adds the security headers."""
 
-    async def send_with_headers(message: Any) -> None:
+    async def send_with_security_headers(message: Any) -> None:
         if message["type"] == "http.response.start":
             present = {name for name, _ in message["headers"]}
-            added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            added = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
             message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
         await send(message)
 
-    return send_with_headers
+    return send_with_security_headers

@@ -18,11 +18,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from pixelsne.viewer.connections import Connections, limited_protocol
+from pixelsne.viewer.connections import UntrustedConnections, limited_protocol
 from pixelsne.viewer.files import page_files
 from pixelsne.viewer.layout import Page
 from pixelsne.viewer.live_run import LiveRun
-from pixelsne.viewer.security import LOOPBACK, Gate, PublicAddress, Secrets, cookie_name
+from pixelsne.viewer.security import LOOPBACK_HOSTS, AccessControl, PublicAddress, Secrets, cookie_name
 
 MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 MAX_CLIENTS = 16  # websockets
@@ -33,7 +33,7 @@ SECONDS_BETWEEN_POLLS = 0.03
 SECONDS_BETWEEN_STATUSES = 0.1
 
 # Takes rows (None: all) and "csv" or "parquet", returns the content of a file.
-Writer = Callable[[np.ndarray[Any, Any] | None, str], bytes]
+RowWriter = Callable[[np.ndarray[Any, Any] | None, str], bytes]
 
 
 def file_response(name: str, content: bytes) -> Response:
@@ -52,7 +52,7 @@ class Server:
         self,
         page: Page,
         live: LiveRun | None = None,
-        write_rows: Writer | None = None,
+        write_rows: RowWriter | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         keys: Secrets | None = None,
@@ -70,12 +70,14 @@ class Server:
         self._host = browser_host(host)
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
-        connections = Connections()
-        names = (*LOOPBACK, self._host)
-        self._gate = Gate(self._routes(), self._keys, names, self.port, connections.remove, self._public)
+        connections = UntrustedConnections()
+        names = (*LOOPBACK_HOSTS, self._host)
+        self._access_control = AccessControl(
+            self._routes(), self._keys, names, self.port, connections.remove, self._public
+        )
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
-                self._gate,
+                self._access_control,
                 log_level="critical",
                 access_log=False,
                 http=limited_protocol(connections),
@@ -124,7 +126,7 @@ class Server:
                 Route("/selection", self._select, methods=["POST"]),
                 Route("/{what}.{kind}", self._export),
                 Route("/run/{command}", self._command, methods=["POST"]),
-                WebSocketRoute("/live", self._live),
+                WebSocketRoute("/live", self._stream_run),
             ]
         )
 
@@ -196,7 +198,7 @@ class Server:
 
     # Websockets
 
-    async def _live(self, connection: WebSocket) -> None:
+    async def _stream_run(self, connection: WebSocket) -> None:
         if self._clients >= MAX_CLIENTS or self.live is None:
             await connection.close()
             return
@@ -205,7 +207,7 @@ class Server:
             await connection.accept()
             disconnected = asyncio.create_task(wait_for_disconnect(connection))
             try:
-                await self._send_all(connection, self.live, disconnected)
+                await self._send_updates(connection, self.live, disconnected)
             finally:
                 disconnected.cancel()
         except (WebSocketDisconnect, RuntimeError):
@@ -213,7 +215,7 @@ class Server:
         finally:
             self._clients -= 1
 
-    async def _send_all(self, connection: WebSocket, live: LiveRun, disconnected: "asyncio.Task[None]") -> None:
+    async def _send_updates(self, connection: WebSocket, live: LiveRun, disconnected: "asyncio.Task[None]") -> None:
         """Send frames and statuses until the page is closed. A slow page skips frames, since sending waits for it."""
         number, sent, sent_at = 0, "", 0.0
         clock = asyncio.get_running_loop()

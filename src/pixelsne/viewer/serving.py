@@ -27,7 +27,7 @@ LOCAL_HOST = "127.0.0.1"
 def serve(
     page: Page,
     live: LiveRun | None,
-    current: Callable[[], Map] | None,
+    get_map: Callable[[], Map] | None,
     *,
     open_browser: bool,
     host: str = LOCAL_HOST,
@@ -35,8 +35,8 @@ def serve(
     keys: Secrets | None = None,
     url: str | None = None,
 ) -> View:
-    """Start a server and its run. current: returns the map to export; None if the page exports nothing."""
-    write_rows = None if current is None else lambda rows, suffix: map_bytes(current(), rows, suffix)
+    """Start a server and its run. get_map: returns the map to export; None if the page exports nothing."""
+    write_rows = None if get_map is None else lambda rows, suffix: map_bytes(get_map(), rows, suffix)
     server = make_server(page, live, write_rows, host, port, keys, url)
     server.start()
     if live is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from pixelsne.descent_loop import Snapshot
 from pixelsne.files.maps import Map
 from pixelsne.viewer.columns import table_of
-from pixelsne.viewer.layout import Page, chosen_color, columns_of
+from pixelsne.viewer.layout import Page, choose_color, columns_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
 from pixelsne.viewer.serving import serve
@@ -35,8 +35,8 @@ def watch(
     columns, color, port: as in `show`.
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    page, live, current = watched_fit(model, X, table_of(columns, n), title, color=color)
-    return serve(page, live, current, open_browser=open_browser, port=port, keys=keys)
+    page, live, get_map = watched_fit(model, X, table_of(columns, n), title, color=color)
+    return serve(page, live, get_map, open_browser=open_browser, port=port, keys=keys)
 
 
 def watched_fit(
@@ -59,7 +59,7 @@ def watched_fit(
     resolution = check_resolution(model.resolution)
     page_columns = columns_of(table, {label} if label else None)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    page = Page(title, resolution, n, page_columns, b"", chosen_color(page_columns, color, label))
+    page = Page(title, resolution, n, page_columns, b"", choose_color(page_columns, color, label))
 
     def finish() -> str:
         if on_finish is not None:
