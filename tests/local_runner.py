@@ -19,16 +19,22 @@ class LocalRunner:
         self.shards = count
         self.client = self
 
-    def task(self, _name, function, *arguments, shard=None):  # noqa: ARG002
+    def submit(self, _name, function, *arguments, shard=None):  # noqa: ARG002
         return function(*arguments)
 
-    def each(self, _name, function, *lists):
-        return [function(*arguments) for arguments in zip(*lists, strict=True)]
+    def map(self, _name, function, *lists, shared=()):
+        return [function(*arguments, *shared) for arguments in zip(*lists, strict=True)]
+
+    def map_shards(self, name, function, *lists, shared=()):
+        return self.map(name, function, *lists, shared=shared)
+
+    def transpose(self, _name, lists, count):
+        return [[items[index] for items in lists] for index in range(count)]
 
     def gather(self, futures):
         return list(futures)
 
-    def completed(self, futures):
+    def as_completed(self, futures):
         return iter(futures)
 
     def wait(self, futures):
@@ -44,7 +50,7 @@ class LocalRunner:
     def limit_shards(self, count):
         self.shards = min(self.shards, count)
 
-    def join(self, _name, function, parts):
+    def tree_reduce(self, _name, function, parts):
         return function(list(parts))
 
 
@@ -66,7 +72,7 @@ def prepare(values, count, k=30):
     axes = find_axes(runner, np.array_split(values, 3), len(values), [values], "pca")
     kernels, rows = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
     exported, sources = halo.exchange_halo(runner, rows)
-    graphs = runner.each("halo", descent.make_graph, rows, exported, sources)
+    graphs = runner.map_shards("halo", descent.make_graph, rows, exported, sources)
     return runner, kernels, graphs
 
 

@@ -139,7 +139,7 @@ def test_iterations_take_few_tasks_with_small_results(whole_client, points, monk
         return found
 
     monkeypatch.setattr(TaskRunner, "gather", measured_gather)
-    tasks = {snapshot.iteration: run.runner.tasks for snapshot in run.snapshots()}
+    tasks = {snapshot.iteration: run.runner.tasks_submitted for snapshot in run.snapshots()}
     assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 per worker and iteration, and waiting for it
     assert max(sizes) <= 4 * 1024 * 1024  # the lattice
 
@@ -231,15 +231,15 @@ def test_an_interrupt_keeps_the_map(whole_client, points):
 
 def test_an_interrupt_between_two_tasks_returns_a_consistent_map(whole_client, points, monkeypatch):
     """Interrupts when the second shard of iteration 31 is about to be summarized."""
-    model, sizes, task = PixelSNE(**SETTINGS), [], TaskRunner.task
+    model, sizes, submit = PixelSNE(**SETTINGS), [], TaskRunner.submit
 
     def interrupted(self, name, *arguments, **keywords):
         if sizes and sizes[-1] == 30 and name == "summarize" and keywords["shard"] == 1:
             sizes.append("interrupted")
             raise KeyboardInterrupt
-        return task(self, name, *arguments, **keywords)
+        return submit(self, name, *arguments, **keywords)
 
-    monkeypatch.setattr(TaskRunner, "task", interrupted)
+    monkeypatch.setattr(TaskRunner, "submit", interrupted)
     made = embed(chunked(points), whole_client, model, callback=lambda one: sizes.append(one.iteration))
     assert (made.stopped_by, made.iterations) == ("interrupt", 30)
     expected = embed(chunked(points), whole_client, model, callback=lambda one: one.iteration == 30)

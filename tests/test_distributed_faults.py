@@ -50,7 +50,7 @@ def test_workers_without_a_shard_take_over():
     runner.limit_shards(2)
     client.names.remove("a")
     runner.assign_workers()
-    runner.each("tell", print, [1, 2])
+    runner.map_shards("summarize", print, [1, 2])
     assert client.requested_workers == [["c"], ["b"]]  # not both on b while c and d are idle
 
 
@@ -58,10 +58,10 @@ def test_a_single_shard_is_not_bound_to_a_lost_worker():
     client = Workers("a", "b")
     runner = TaskRunner(client, 2)
     runner.limit_shards(1)
-    runner.each("tell", print, [1])
+    runner.map_shards("summarize", print, [1])
     client.names.remove("a")
     runner.assign_workers()
-    runner.each("tell", print, [1])  # no request: after its death the task would wait for this worker
+    runner.map_shards("summarize", print, [1])  # no request: after its death the task would wait for this worker
     assert client.requested_workers == [["a"], None]
 
 

@@ -125,5 +125,5 @@ def test_tasks_do_not_change_their_arguments(groups):
     field = shards.field()
     deposited = descent.deposit(graph, state, summaries, shards.plan)
     before = deposited.copy()
-    descent.move_shard(graph, state, summaries, field, shards.plan, ScheduleStep("late", 12.0, 0.8, 300.0))
+    descent.move_shard(graph, state, field, summaries, shards.plan, ScheduleStep("late", 12.0, 0.8, 300.0))
     assert np.array_equal(deposited, before)

@@ -10,7 +10,7 @@ from pixelsne import _core
 from pixelsne.affinities import calibrate
 from pixelsne.arrays import Positions
 from pixelsne.distributed.initial_positions import Axes, start_positions
-from pixelsne.distributed.shards import ShardPoints, take
+from pixelsne.distributed.shards import ShardPoints
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner, threads_here
 from pixelsne.neighbors import find_neighbors_of_first
@@ -196,14 +196,7 @@ def distribute_affinities(
     runner: TaskRunner, shard_points: list[Any], axes: Any, k: int, n: int, settings: Settings
 ) -> tuple[list[Any], list[Any]]:
     """Run stages 2 to 4: return the kernels of each shard and its rows of P, as futures."""
-    count = runner.shards
-    kernels = [
-        runner.task("neighbors", search, part, k, settings, axes, shard=s) for s, part in enumerate(shard_points)
-    ]
-    sent = [runner.task("affinities", outgoing_edges, part, count, shard=s) for s, part in enumerate(kernels)]
-    received = [[runner.task("affinities", take, edges, shard) for edges in sent] for shard in range(count)]
-    rows = [
-        runner.task("affinities", assemble, part, edges, n, shard=s)
-        for s, (part, edges) in enumerate(zip(kernels, received, strict=True))
-    ]
-    return kernels, rows
+    kernels = runner.map_shards("neighbors", search, shard_points, shared=(k, settings, axes))
+    sent = runner.map_shards("affinities", outgoing_edges, kernels, shared=(runner.shards,))
+    received = runner.transpose("affinities", sent, runner.shards)
+    return kernels, runner.map_shards("affinities", assemble, kernels, received, shared=(n,))

@@ -72,19 +72,19 @@ def save_graph(graph: ShardGraph, folder: str) -> int:
     return graph.rows.shard
 
 
-def load_graph(folder: str, shard: int) -> ShardGraph:
+def load_graph(shard: int, folder: str) -> ShardGraph:
     *rows, exported_rows, exported_indices, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
     exported = HaloExport(exported_rows, exported_indices)
     return ShardGraph(Rows(shard, *rows), exported, np.split(sources, np.cumsum(lengths)[:-1]))
 
 
-def save_state(state: ShardState, folder: str, iteration: int, shard: int) -> int:
+def save_state(state: ShardState, shard: int, folder: str, iteration: int) -> int:
     arrays = {name: getattr(state, name) for name in STATE_PARTS}
     write_archive(state_file(folder, iteration, shard), {"shard": shard, "iteration": iteration}, arrays)
     return shard
 
 
-def load_state(folder: str, iteration: int, shard: int) -> ShardState:
+def load_state(shard: int, folder: str, iteration: int) -> ShardState:
     return ShardState(*read_arrays(state_file(folder, iteration, shard), STATE_PARTS))
 
 
@@ -150,26 +150,20 @@ class SharedFolder:
         return progress
 
     def save_graphs(self, graphs: list[Any]) -> None:
-        runner = self._runner
-        runner.gather([runner.task("save", save_graph, one, str(self.path), shard=s) for s, one in enumerate(graphs)])
+        self._runner.gather(self._runner.map_shards("save", save_graph, graphs, shared=(str(self.path),)))
 
     def load_graphs(self) -> list[Any]:
-        runner = self._runner
-        return [runner.task("load", load_graph, str(self.path), shard, shard=shard) for shard in range(runner.shards)]
+        return self._runner.map_shards("load", load_graph, range(self._runner.shards), shared=(str(self.path),))
 
     def load_states(self, iteration: int) -> list[Any]:
-        runner, folder = self._runner, str(self.path)
-        return [runner.task("load", load_state, folder, iteration, s, shard=s) for s in range(runner.shards)]
+        shared = (str(self.path), iteration)
+        return self._runner.map_shards("load", load_state, range(self._runner.shards), shared=shared)
 
     def save(self, tasks: ShardTasks, progress: Progress) -> None:
         """Write a checkpoint and continue from its files, so that the scheduler can drop older tasks."""
         runner, folder = self._runner, str(self.path)
-        runner.gather(
-            [
-                runner.task("save", save_state, state, folder, progress.iteration, shard, shard=shard)
-                for shard, state in enumerate(tasks.states)
-            ]
-        )
+        shared = (folder, progress.iteration)
+        runner.gather(runner.map_shards("save", save_state, tasks.states, range(runner.shards), shared=shared))
         document = {
             "kind": KIND,
             "version": VERSION,

@@ -165,8 +165,8 @@ def with_halo(graph: ShardGraph, own: Positions, summaries: list[ShardSummary], 
 def move_shard(
     graph: ShardGraph,
     state: ShardState,
-    summaries: list[ShardSummary],
     acting: Field | GatheredRepulsion,
+    summaries: list[ShardSummary],
     plan: Plan,
     step: ScheduleStep,
 ) -> ShardState:
@@ -217,7 +217,7 @@ class ShardTasks:
         self._field: Any = None  # of the current positions, once computed
 
     def _summarize(self, states: list[Any]) -> list[Any]:
-        return self.runner.each("summarize", summarize, self.graphs, states)
+        return self.runner.map_shards("summarize", summarize, self.graphs, states)
 
     def field(self) -> Any:
         """Return the repulsion of the current positions, as a future."""
@@ -227,15 +227,12 @@ class ShardTasks:
 
     def _make_field(self) -> Any:
         runner, summaries = self.runner, self.summaries
-        parts = [
-            runner.task("deposit", deposit, graph, state, summaries, self.plan, shard=shard)
-            for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
-        ]
+        parts = runner.map_shards("deposit", deposit, self.graphs, self.states, shared=(summaries, self.plan))
         while len(parts) > FAN_IN:
             groups = [parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN)]
-            parts = [runner.task("add", merge, group, self.plan) for group in groups]
+            parts = runner.map("add", merge, groups, shared=(self.plan,))
         # Always on the worker of shard 0, which keeps the spectrum of the kernel.
-        return runner.task("convolve", repel, parts, summaries, self.plan, shard=0)
+        return runner.submit("convolve", repel, parts, summaries, self.plan, shard=0)
 
     def _broadcast(self, field: Any) -> list[Any]:
         """Return the field for each shard. Many shards get copies from several workers, since one cannot serve all."""
@@ -245,19 +242,17 @@ class ShardTasks:
         copies = [field]
         for count in reversed(counts[1:]):
             copies = [
-                self.runner.task("relay", relay, copies[index * len(copies) // count], shard=index * counts[0] // count)
+                self.runner.submit(
+                    "relay", relay, copies[index * len(copies) // count], shard=index * counts[0] // count
+                )
                 for index in range(count)
             ]
         return [copies[shard * len(copies) // counts[0]] for shard in range(counts[0])]
 
     def step(self, step: ScheduleStep) -> None:
         """Submit one iteration, without waiting for it."""
-        fields = self._broadcast(self.field())
-        states = [
-            self.runner.task("move", move_shard, graph, state, self.summaries, acting, self.plan, step, shard=shard)
-            for shard, (graph, state, acting) in enumerate(zip(self.graphs, self.states, fields, strict=True))
-        ]
-        self.continue_from(states)
+        fields, shared = self._broadcast(self.field()), (self.summaries, self.plan, step)
+        self.continue_from(self.runner.map_shards("move", move_shard, self.graphs, self.states, fields, shared=shared))
 
     def continue_from(self, states: list[Any]) -> None:
         """Continue with other states, from files or from the last iteration."""
@@ -267,14 +262,11 @@ class ShardTasks:
 
     def measure(self, every: int, *, exactly: bool = False) -> tuple[GlobalState, list[ShardMeasurement]]:
         """Wait for all submitted tasks and measure the map. exactly: use an exact normalizer for small maps."""
-        measured = [
-            self.runner.task("measure", measure, graph, state, self.summaries, every, shard=shard)
-            for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
-        ]
-        gathers = exactly and self.plan.gathers
-        parts = (
-            [self.runner.task("measure", centered, state, self.summaries) for state in self.states] if gathers else None
-        )
-        whole = self.runner.task("measure", reduce_global, self.field(), self.summaries, parts)
-        results = self.runner.gather([whole, *measured])
+        runner, summaries = self.runner, self.summaries
+        measured = runner.map_shards("measure", measure, self.graphs, self.states, shared=(summaries, every))
+        parts = None
+        if exactly and self.plan.gathers:
+            parts = runner.map("measure", centered, self.states, shared=(summaries,))
+        whole = runner.submit("measure", reduce_global, self.field(), summaries, parts)
+        results = runner.gather([whole, *measured])
         return results[0], results[1:]

@@ -100,8 +100,8 @@ def begin(
     run.load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
     check_workers(runner.client, run.load, runner.shards)
     if checkpoint is not None:
-        digests = [runner.task("read", digest, block) for block in partitions.blocks]
-        fingerprint = str(runner.gather([runner.join("read", join_digests, digests)])[0])
+        digests = runner.map("read", digest, partitions.blocks)
+        fingerprint = str(runner.gather([runner.tree_reduce("read", join_digests, digests)])[0])
         identity = identity_of(partitions.rows, partitions.columns, fingerprint, runner.shards, settings)
         if model.random_state is None:
             identity.pop("seed")  # without random_state, the seed differs at each start
@@ -137,10 +137,8 @@ def partitions_of(values: Any, runner: TaskRunner) -> Partitions:
     array = array.rechunk({1: -1})
     columns, counts = int(array.shape[1]), [None if math.isnan(rows) else int(rows) for rows in array.chunks[0]]
     parts = runner.compute(array.to_delayed().ravel())
-    blocks = [
-        runner.task("read", read_block, part, number, (rows, columns))
-        for number, (part, rows) in enumerate(zip(parts, counts, strict=True))
-    ]
+    declared = [(rows, columns) for rows in counts]
+    blocks = runner.map("read", read_block, parts, range(len(parts)), declared)
     if None in counts:
-        counts = runner.gather([runner.task("read", count_rows, block) for block in blocks])
+        counts = runner.gather(runner.map("read", count_rows, blocks))
     return Partitions(blocks, cast("list[int]", counts), columns, columns * array.dtype.itemsize)

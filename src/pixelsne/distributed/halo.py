@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.arrays import Positions
 from pixelsne.distributed.affinities import RowIndex, Rows
-from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner
 
@@ -66,8 +65,7 @@ def locate_halo(rows: Rows, exported: list[Any]) -> list[Any]:
 
 def exchange_halo(runner: TaskRunner, rows: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the HaloExport of each shard, and the indices of each shard's halo in those, as futures."""
-    by_shard = [runner.task("halo", needed_rows, part, runner.shards, shard=s) for s, part in enumerate(rows)]
-    needed = [[runner.task("halo", take, lists, shard) for lists in by_shard] for shard in range(runner.shards)]
-    exports = runner.each("halo", export_halo, rows, needed)
-    exported = [runner.task("halo", exported_rows, export) for export in exports]
-    return exports, [runner.task("halo", locate_halo, part, exported, shard=s) for s, part in enumerate(rows)]
+    by_shard = runner.map_shards("halo", needed_rows, rows, shared=(runner.shards,))
+    exports = runner.map_shards("halo", export_halo, rows, runner.transpose("halo", by_shard, runner.shards))
+    exported = runner.map("halo", exported_rows, exports)
+    return exports, runner.map_shards("halo", locate_halo, rows, shared=(exported,))

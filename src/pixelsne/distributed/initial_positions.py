@@ -70,6 +70,6 @@ def find_axes(runner: TaskRunner, points: Sequence[Any], n: int, samples: Sequen
     """Return the future of Axes; None for random positions. n: the number of all points."""
     if init == "random":
         return None
-    total = runner.join("start", add, [runner.task("start", sums, part) for part in points])
-    covariance = runner.join("start", add, [runner.task("start", products, part, total, n) for part in points])
-    return runner.task("start", make_axes, total, covariance, n, list(samples))
+    total = runner.tree_reduce("start", add, runner.map("start", sums, points))
+    covariance = runner.tree_reduce("start", add, runner.map("start", products, points, shared=(total, n)))
+    return runner.submit("start", make_axes, total, covariance, n, list(samples))

@@ -105,10 +105,10 @@ class DistributedRun:
     def _begin(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """Run the stages before the descent; return graphs and states of the shards, as futures."""
         kernels, rows = yield from self._prepare()
-        states = self.runner.each("start", descent.begin, kernels)
+        states = self.runner.map_shards("start", descent.begin, kernels)
         del kernels
         exports, sources = halo.exchange_halo(self.runner, rows)
-        graphs = self.runner.each("halo", descent.make_graph, rows, exports, sources)
+        graphs = self.runner.map_shards("halo", descent.make_graph, rows, exports, sources)
         if self.folder is not None:
             self.folder.save_graphs(graphs)
             del rows, exports, sources, graphs  # the checkpoint replaces them
@@ -144,15 +144,15 @@ class DistributedRun:
         rows = reduce.ShardedRows(runner, partitions.blocks, partitions.first_rows, shape)
         reduction = reduce.fit_reduction(rows, self.settings.n_pca, self.settings.seed, self.settings.metric)
         self._learn(reduction)
-        sent = runner.task("reduce", reduce.send, reduction)
-        points = [runner.task("reduce", reduce.apply, sent, block) for block in partitions.blocks]
+        sent = runner.submit("reduce", reduce.send, reduction)
+        points = runner.map("reduce", reduce.apply, partitions.blocks, shared=(sent,))
         yield from self._wait("reduce", points)
         return points
 
     def _partition(self, points: list[Any], samples: list[Any]) -> Generator[Snapshot, None, list[Any]]:
         """Return the points of each shard, as futures. Shards that would be too small are merged."""
         router = shards.PointRouter(self.runner, points, self.partitions.first_rows)
-        cells = self.runner.task("partition", shards.make_cells, samples, self.runner.shards, self.settings.seed)
+        cells = self.runner.submit("partition", shards.make_cells, samples, self.runner.shards, self.settings.seed)
         sent = router.route(cells)
         yield from self._wait("neighbors", sent)
         shard_points = router.collect(cells, sent, self.neighbor_count)
@@ -169,7 +169,7 @@ class DistributedRun:
     def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
         """Yield Snapshots until all futures are done; raise errors of workers."""
         yield Snapshot(0, phase, 0.0)
-        for number, _ in enumerate(self.runner.completed(futures), start=1):
+        for number, _ in enumerate(self.runner.as_completed(futures), start=1):
             yield Snapshot(0, phase, number / len(futures))
 
     def _timed(self, stage: str, work: Generator[Snapshot, None, Result]) -> Generator[Snapshot, None, Result]:
@@ -198,25 +198,22 @@ class DistributedRun:
         positions = result.gather_by_partition(
             self.runner, self.descent.tasks, partitions.first_rows, partitions.counts
         )
-        placed = [self.runner.task("result", result.place, part, screen) for part in positions]
+        placed = self.runner.map("result", result.place, positions, shared=(screen,))
         return positions, placed, self.descent
 
-    def write(self, paths: list[str], wanted: ReadOptions, targets: list[str], figures: dict[str, Any]) -> int:
+    def write(self, paths: list[str], options: ReadOptions, targets: list[str], metadata: dict[str, Any]) -> int:
         """Write the map of each input file into a file of its own, on the workers; return the number of rows.
 
-        figures: metadata for each file, in addition to the results of the run.
+        metadata: stored in each file, with the results of the run.
         """
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
         _, parts, ended = self._on_screen()
         screen = ended.final_screen()
-        figures = figures | {"n_pca": self.components, "kl_divergence": ended.kl}
-        figures |= {"iterations": ended.iteration, "stopped_by": self.stopped_by}
-        figures["parts"] = len(paths)
-        written = [
-            self.runner.task("write", write_part, placed, path, wanted, target, screen, figures | {"part": number})
-            for number, (placed, path, target) in enumerate(zip(parts, paths, targets, strict=True))
-        ]
+        results: dict[str, Any] = {"n_pca": self.components, "kl_divergence": ended.kl}
+        results |= {"iterations": ended.iteration, "stopped_by": self.stopped_by, "parts": len(paths)}
+        shared = (options, screen, metadata | results)
+        written = self.runner.map("write", write_part, parts, paths, targets, range(len(paths)), shared=shared)
         try:
             return int(sum(self.runner.gather(written)))
         except BaseException:

@@ -55,7 +55,8 @@ class ShardPoints(Sized):
     points: Points
 
 
-def sample(points: Points, share: float, seed: int, number: int) -> Points:
+def sample(points: Points, number: int, share: float, seed: int) -> Points:
+    """Return random points of a partition. number: the index of the partition."""
     count = int(np.ceil(share * len(points)))
     rows = np.random.default_rng([seed, number]).permutation(len(points))[:count]
     return points[np.sort(rows)]
@@ -112,7 +113,7 @@ def nearest_cells(points: Points, cells: Cells) -> Any:
     return nearest
 
 
-def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int) -> list[RoutedPoints]:
+def route(parts: list[Points], first_rows: list[int], cells: Cells, shards: int) -> list[RoutedPoints]:
     """Return, for each shard, the points that it owns or gets as ghosts. parts: the points of some partitions."""
     points = np.concatenate(parts)
     rows = np.concatenate([first + np.arange(len(part)) for first, part in zip(first_rows, parts, strict=True)])
@@ -151,10 +152,6 @@ def renumber(cells: Cells, numbers: list[int]) -> Cells:
     return Cells(cells.centers, np.array(numbers, dtype=np.int32)[cells.owners])
 
 
-def take(parts: list[Any], index: int) -> Any:
-    return parts[index]
-
-
 def collect(received: list[RoutedPoints], shard: int) -> ShardPoints:
     """Order the received points, those the shard owns first. Copy them once, since memory is short at this stage."""
     total, width = sum(len(part.rows) for part in received), received[0].points.shape[1]
@@ -179,7 +176,7 @@ def share_sampled(n: int, shards: int) -> float:
 def draw_samples(runner: TaskRunner, points: Sequence[Any], n: int, seed: int) -> list[Any]:
     """Return a random sample of each partition, as futures."""
     share = share_sampled(n, runner.shards)
-    return [runner.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
+    return runner.map("partition", sample, points, range(len(points)), shared=(share, seed))
 
 
 class PointRouter:
@@ -195,18 +192,19 @@ class PointRouter:
         """Return, for each group of partitions, its RoutedPoints to each shard."""
         runner, points, size = self._runner, self._points, -(-len(self._points) // self._runner.shards)
         groups = [slice(first, first + size) for first in range(0, len(points), size)]
-        return [
-            runner.task("partition", route, list(points[group]), cells, list(self._first_rows[group]), runner.shards)
-            for group in groups
-        ]
+        parts, first_rows = (
+            [list(points[group]) for group in groups],
+            [list(self._first_rows[group]) for group in groups],
+        )
+        return runner.map("partition", route, parts, first_rows, shared=(cells, runner.shards))
 
     def collect(self, cells: Any, sent: list[Any], k: int) -> list[Any]:
         """Return the ShardPoints of each shard. Shards too small to find k neighbors in are merged first."""
         runner = self._runner
-        counts = np.sum(runner.gather([runner.task("partition", count_routed, group) for group in sent]), axis=0)
+        counts = np.sum(runner.gather(runner.map("partition", count_routed, sent)), axis=0)
         numbers = merge_small(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
         if numbers[-1] + 1 < runner.shards:
             runner.limit_shards(numbers[-1] + 1)
-            sent = self.route(runner.task("partition", renumber, cells, numbers))
-        received = [[runner.task("partition", take, group, shard) for group in sent] for shard in range(runner.shards)]
-        return runner.each("partition", collect, received, range(runner.shards))
+            sent = self.route(runner.submit("partition", renumber, cells, numbers))
+        received = runner.transpose("partition", sent, runner.shards)
+        return runner.map_shards("partition", collect, received, range(runner.shards))
