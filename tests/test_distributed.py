@@ -17,7 +17,7 @@ from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, repulsion, start, start_files
 from pixelsne.distributed.files import expand
-from pixelsne.distributed.memory import Load, worker_bytes
+from pixelsne.distributed.memory import ClusterWorkload, worker_bytes
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
@@ -251,13 +251,13 @@ def test_an_interrupt_before_the_descent_raises(whole_client, points):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=interrupt_at(0))
 
 
-def test_keep_writes_a_checkpoint(whole_client, points, undisturbed, tmp_path):
+def test_write_checkpoint_can_be_resumed(whole_client, points, undisturbed, tmp_path):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
-    assert not run.keep()
+    assert not run.write_checkpoint()
     for snapshot in run.snapshots():
         if snapshot.iteration == 37:
             break
-    assert run.keep()
+    assert run.write_checkpoint()
     del run
     again = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
     assert [snapshot.iteration for snapshot in again.snapshots()] == list(range(38, 61))
@@ -296,8 +296,8 @@ def test_a_cluster_with_too_little_memory_is_refused_before_the_run(whole_client
 
 
 def test_more_workers_need_less_each():
-    load = Load(rows=100_000_000, row_bytes=200, width=50, neighbors=90, nodes=4096)
-    needs = [worker_bytes(load, workers) for workers in (16, 64, 256)]
+    work = ClusterWorkload(n=100_000_000, row_bytes=200, dimensions=50, neighbors=90, nodes=4096)
+    needs = [worker_bytes(work, workers) for workers in (16, 64, 256)]
     assert needs[0] > 2 * needs[1] > 4 * needs[2]
 
 

@@ -23,9 +23,9 @@ class TestFiles:
             assert checkpoint.save_graph(graph, str(tmp_path)) == shard
             assert checkpoint.save_state(state, shard, str(tmp_path), 7) == shard
             again = checkpoint.load_graph(shard, str(tmp_path))
-            assert again.rows.shard == shard
-            for name in checkpoint.ROW_PARTS:
-                assert np.array_equal(getattr(again.rows, name), getattr(graph.rows, name))
+            assert again.affinities.shard == shard
+            for name in checkpoint.AFFINITY_PARTS:
+                assert np.array_equal(getattr(again.affinities, name), getattr(graph.affinities, name))
             assert np.array_equal(again.exported.indices, graph.exported.indices)
             assert all(np.array_equal(a, b) for a, b in zip(again.sources, graph.sources, strict=True))
             loaded = checkpoint.load_state(shard, str(tmp_path), 7)

@@ -200,7 +200,9 @@ class Run:
     def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
         """Return the current map."""
         if self.descent is None or self.prepared is None:
-            raise RuntimeError("the run has not reached its descent yet: there is no map to take")
+            raise RuntimeError(
+                "there is no map yet: the run has not reached the descent; iterate over its snapshots first"
+            )
         descent, threads = self.descent, self.settings.threads
         # After an interrupt, use the normalizer of the last step: an exact one takes about a second.
         interrupted = stopped_by == "interrupt" and descent.iteration > 0

@@ -122,7 +122,7 @@ def stop_message(options: EmbedOptions, stopped: Stopped, work: DistributedRun |
     saved = False
     if work is not None and not stopped.forced:
         with suppress(Stopped):  # a second signal stops at once
-            saved = work.keep()
+            saved = work.write_checkpoint()
     when = f" at iteration {work.iteration}" if work is not None and saved else ""
     written = f"{output} may hold parts of the map" if writing and is_remote(output) else "nothing written"
     if not checkpoint:

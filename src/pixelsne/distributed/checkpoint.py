@@ -14,7 +14,7 @@ import numpy as np
 
 from pixelsne.arrays import AnyArray, Placed
 from pixelsne.descent_loop import StoppedBy
-from pixelsne.distributed.affinities import Rows
+from pixelsne.distributed.affinities import ShardAffinities
 from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks
 from pixelsne.distributed.halo import HaloExport
 from pixelsne.distributed.shared_folder import check_shared_folder
@@ -28,8 +28,8 @@ from pixelsne.settings import Settings, check_choice, check_count
 KIND = "pixelsne distributed run"
 VERSION = 1
 RUN = "run.pixelsne"
-ROW_PARTS = ("rows", "offsets", "columns", "values", "halo_rows", "halo_owners")
-GRAPH_PARTS = (*ROW_PARTS, "given_rows", "given_places", "sources", "source_lengths")
+AFFINITY_PARTS = ("rows", "offsets", "columns", "values", "halo_rows", "halo_owners")
+GRAPH_PARTS = (*AFFINITY_PARTS, "given_rows", "given_places", "sources", "source_lengths")
 STATE_PARTS = ("positions", "velocity", "gains")
 
 
@@ -65,17 +65,18 @@ def state_file(folder: str, iteration: int, shard: int) -> Path:
 def save_graph(graph: ShardGraph, folder: str) -> int:
     """Write a graph on the worker that holds it; return the shard."""
     lengths = [len(indices) for indices in graph.sources]
-    arrays = {name: getattr(graph.rows, name) for name in ROW_PARTS}
+    arrays = {name: getattr(graph.affinities, name) for name in AFFINITY_PARTS}
     arrays |= {"given_rows": graph.exported.rows, "given_places": graph.exported.indices}
     arrays |= {"sources": np.concatenate(graph.sources), "source_lengths": np.array(lengths, dtype=np.int64)}
-    write_archive(graph_file(folder, graph.rows.shard), {"shard": graph.rows.shard}, arrays)
-    return graph.rows.shard
+    shard = graph.affinities.shard
+    write_archive(graph_file(folder, shard), {"shard": shard}, arrays)
+    return shard
 
 
 def load_graph(shard: int, folder: str) -> ShardGraph:
-    *rows, exported_rows, exported_indices, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
+    *affinities, exported_rows, exported_indices, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
     exported = HaloExport(exported_rows, exported_indices)
-    return ShardGraph(Rows(shard, *rows), exported, np.split(sources, np.cumsum(lengths)[:-1]))
+    return ShardGraph(ShardAffinities(shard, *affinities), exported, np.split(sources, np.cumsum(lengths)[:-1]))
 
 
 def save_state(state: ShardState, shard: int, folder: str, iteration: int) -> int:

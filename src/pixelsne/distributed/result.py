@@ -27,7 +27,7 @@ def split_by_partition(
     graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], first_rows: list[int]
 ) -> list[PartitionPositions]:
     """Return, for each partition, the positions of its points in this shard."""
-    rows, positions = graph.rows.rows, centered(state, summaries)
+    rows, positions = graph.affinities.rows, centered(state, summaries)
     partition = np.searchsorted(first_rows, rows, side="right") - 1
     chosen = [np.flatnonzero(partition == number) for number in range(len(first_rows))]
     return [PartitionPositions(rows[indices], positions[indices]) for indices in chosen]

@@ -47,7 +47,7 @@ class ShardedDescent(DescentLoop):
         self._measured_at = self.iteration
         return self.kl, self._screen.place(np.concatenate([part.sampled for part in parts]))
 
-    def begin(self) -> None:
+    def take_first_sample(self) -> None:
         """Take the first sample, against which moves are measured."""
         self.last_sample = self._measure()[1]
 

@@ -68,21 +68,23 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
     sampled = np.concatenate(samples)
     count = min(CELLS_PER_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
-    centers, weights = distinct(model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count))
+    centers, weights = merge_equal_centers(
+        model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count)
+    )
     owners = np.empty(len(centers), dtype=np.int32)
-    divide(centers, weights, np.arange(len(centers)), 0, min(shards, len(centers)), owners)
+    assign_owners(centers, weights, np.arange(len(centers)), 0, min(shards, len(centers)), owners)
     return Cells(centers, owners)
 
 
-def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
-    """Merge equal centers, which data with many equal rows give: a point would be sent to one cell several times."""
+def merge_equal_centers(centers: Points, weights: Any) -> tuple[Points, Any]:
+    """Merge equal centers, which k-means finds in data with many equal rows. Return the centers and their weights."""
     _, first, same = np.unique(centers, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(same.ravel(), weights=weights)
     order = np.argsort(first)
     return centers[first[order]], total[order]
 
 
-def divide(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
+def assign_owners(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
     """Assign cells to shards by recursive bisection along the first principal component, weighted by their points."""
     if shards == 1:
         owners[members] = first
@@ -93,8 +95,8 @@ def divide(centers: Points, weights: Any, members: Any, first: int, shards: int,
     left = shards // 2
     filled = np.cumsum(weights[order]) / max(weights[order].sum(), 1.0)
     cut = int(np.clip(np.searchsorted(filled, left / shards) + 1, left, len(order) - (shards - left)))
-    divide(centers, weights, order[:cut], first, left, owners)
-    divide(centers, weights, order[cut:], first + left, shards - left, owners)
+    assign_owners(centers, weights, order[:cut], first, left, owners)
+    assign_owners(centers, weights, order[cut:], first + left, shards - left, owners)
 
 
 def nearest_cells(points: Points, cells: Cells) -> Any:
@@ -132,7 +134,7 @@ def count_routed(sent: list[RoutedPoints]) -> list[list[int]]:
     return [own, [len(routed.rows) for routed in sent]]
 
 
-def merge_small(own: Sequence[int], total: Sequence[int], fewest: int) -> list[int]:
+def merge_small_shards(own: Sequence[int], total: Sequence[int], fewest: int) -> list[int]:
     """Return a new number for each shard, so that each has at least `fewest` points, ghosts included.
 
     own: the number of points that each shard owns. total: the same plus its ghosts. A small shard is merged with the
@@ -202,7 +204,7 @@ class PointRouter:
         """Return the ShardPoints of each shard. Shards too small to find k neighbors in are merged first."""
         runner = self._runner
         counts = np.sum(runner.gather(runner.map("partition", count_routed, sent)), axis=0)
-        numbers = merge_small(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
+        numbers = merge_small_shards(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
         if numbers[-1] + 1 < runner.shards:
             runner.limit_shards(numbers[-1] + 1)
             sent = self.route(runner.submit("partition", renumber, cells, numbers))
