@@ -79,6 +79,17 @@ def median_move(before: Placed, after: Placed) -> float:
     return float(np.median(np.hypot(moves[:, 0], moves[:, 1])))
 
 
+@dataclass(frozen=True)
+class Progress:
+    """The state of a loop without its positions, between two iterations. A checkpoint stores it."""
+
+    iteration: int
+    next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
+    stopped_by: StoppedBy
+    measurements: list[tuple[int, float, float]]  # as in History
+    last_sample: Placed  # sampled points on the screen at the last measurement
+
+
 class DescentLoop(ABC):
     """Iterate over it to move the map, one step per iteration. Between two iterations, its state is consistent."""
 
@@ -86,10 +97,10 @@ class DescentLoop(ABC):
         self.settings = settings
         self.schedule = make_schedule(settings, n)
         self.iteration = 0
-        self.next_step = 0  # index in the schedule; above `iteration` once `tol` has skipped steps
+        self.next_step = 0  # as in Progress
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
-        self.last_sample: Placed | None = None  # sampled points on the screen at the last measurement
+        self.last_sample: Placed | None = None  # as in Progress
 
     @property
     @abstractmethod
@@ -103,6 +114,18 @@ class DescentLoop(ABC):
     @abstractmethod
     def _measure(self) -> tuple[float, Placed]:
         """Return the KL divergence, and sampled points on the screen."""
+
+    def progress(self) -> Progress:
+        """Return the state of the loop, without copying it."""
+        if self.last_sample is None:
+            raise RuntimeError("there is no progress to store: the descent has not measured its initial positions")
+        return Progress(self.iteration, self.next_step, self.stopped_by, self.history.measurements, self.last_sample)
+
+    def continue_from(self, progress: Progress) -> None:
+        """Set the state of the loop."""
+        self.iteration, self.next_step = progress.iteration, progress.next_step
+        self.stopped_by, self.last_sample = progress.stopped_by, progress.last_sample
+        self.history = History(list(progress.measurements))
 
     def _current_map(self) -> Callable[[], Positions] | None:
         """Return a function that copies the map, for a Snapshot; None if no machine has all positions."""

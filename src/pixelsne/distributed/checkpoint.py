@@ -8,22 +8,22 @@ on no earlier task. So if a worker is lost, only the iterations since the last c
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray, Placed
-from pixelsne.descent_loop import StoppedBy
+from pixelsne.arrays import AnyArray
+from pixelsne.descent_loop import Progress
 from pixelsne.distributed.affinities import ShardAffinities
 from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks
 from pixelsne.distributed.halo import HaloExport
 from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.archive import damage, read_archive, read_kind, write_archive
+from pixelsne.files.checkpoint import LAST_SAMPLE, describe_progress, read_progress, read_timings
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run
-from pixelsne.files.model import array_of, finite
-from pixelsne.settings import Settings, check_choice, check_count
+from pixelsne.settings import Settings, check_count
 
 KIND = "pixelsne distributed run"
 VERSION = 1
@@ -34,16 +34,11 @@ STATE_PARTS = ("positions", "velocity", "gains")
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress(Progress):
     """The state of a run that is not on the workers."""
 
-    iteration: int
-    next_step: int
-    stopped_by: StoppedBy
-    measurements: list[tuple[int, float, float]]  # as in History
     timings: dict[str, float]
-    last_sample: Placed  # sampled points on the screen at the last measurement
-    components: int | None = None  # dimensions after reduction
+    components: int | None  # dimensions after reduction
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
@@ -114,19 +109,6 @@ def shards_of(folder: str | os.PathLike[str]) -> int | None:
         raise FileError(file, "is damaged: the number of workers is missing") from None
 
 
-def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_iter: int) -> Progress:
-    iteration = check_count("iteration", document["iteration"], 0, max_iter)
-    return Progress(
-        iteration=iteration,
-        next_step=check_count("next_pace", document["next_pace"], iteration, max_iter),
-        stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
-        measurements=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
-        timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
-        last_sample=array_of(arrays, "last_look", np.float32, (None, 2)),
-        components=check_count("components", document["components"], 1),
-    )
-
-
 class SharedFolder:
     """The folder with the checkpoint files of one run."""
 
@@ -136,7 +118,7 @@ class SharedFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         check_shared_folder(runner.client, self.path)
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> RunProgress | None:
         """Return the progress of an earlier run of the same data and settings; None if there is none."""
         if not has_run(self.path):
             return None
@@ -144,7 +126,11 @@ class SharedFolder:
         document, arrays = read_kind(file, KIND, VERSION)
         check_identity(file, document, self._identity)
         try:
-            progress = read_progress(document, arrays, self._identity["max_iter"])
+            progress = RunProgress(
+                **vars(read_progress(document, arrays, 0, self._identity["max_iter"])),
+                timings=read_timings(document),
+                components=check_count("components", document["components"], 1),
+            )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(file, f"is damaged: {damage(error)}") from None
         self._saved = progress.iteration
@@ -160,7 +146,7 @@ class SharedFolder:
         shared = (str(self.path), iteration)
         return self._runner.map_shards("load", load_state, range(self._runner.shards), shared=shared)
 
-    def save(self, tasks: ShardTasks, progress: Progress) -> None:
+    def save(self, tasks: ShardTasks, progress: RunProgress) -> None:
         """Write a checkpoint and continue from its files, so that the scheduler can drop older tasks."""
         runner, folder = self._runner, str(self.path)
         shared = (folder, progress.iteration)
@@ -169,14 +155,11 @@ class SharedFolder:
             "kind": KIND,
             "version": VERSION,
             "run": self._identity | {"workers": runner.shards},
-            "iteration": progress.iteration,
-            "next_pace": progress.next_step,
-            "stopped_by": progress.stopped_by,
-            "looks": progress.measurements,
             "timings": progress.timings,
             "components": progress.components,
+            **describe_progress(progress),
         }
-        write_archive(self.path / RUN, document, {"last_look": progress.last_sample})
+        write_archive(self.path / RUN, document, {LAST_SAMPLE: progress.last_sample})
         tasks.continue_from(self.load_states(progress.iteration))
         before, self._saved = self._saved, progress.iteration
         if before is not None and before != progress.iteration:

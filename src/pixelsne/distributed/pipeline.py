@@ -4,12 +4,13 @@ import time
 import warnings
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
 from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
+from pixelsne.distributed.checkpoint import RunProgress, SharedFolder
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.memory import ClusterWorkload, check_workers
 from pixelsne.distributed.result import DistributedMap
@@ -21,9 +22,6 @@ from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.settings import Settings
-
-if TYPE_CHECKING:
-    from pixelsne.distributed.checkpoint import SharedFolder
 
 Result = TypeVar("Result")
 
@@ -99,7 +97,7 @@ class DistributedRun:
         del graphs, states
         self.descent = ShardedDescent(tasks, self.settings, self.partitions.rows)
         if progress is not None:
-            self.descent.resume(progress)
+            self.descent.continue_from(progress)
         yield from self._timed("descent", self._descend(self.descent))
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
@@ -117,7 +115,8 @@ class DistributedRun:
 
     def _save(self, loop: ShardedDescent) -> None:
         if self.folder is not None:
-            self.folder.save(loop.tasks, loop.progress(self.timings, self.components))
+            progress = RunProgress(**vars(loop.progress()), timings=self.timings, components=self.components)
+            self.folder.save(loop.tasks, progress)
 
     def _affinities(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """Return the kernels of each shard and its rows of P, as futures."""
