@@ -16,7 +16,8 @@ from pixelsne.schedule import ScheduleStep, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
-PhaseName = Literal["reduce", "neighbors", "affinities", "early", "late"]
+Stage = Literal["reduce", "neighbors", "affinities"]  # before the descent
+Phase = Literal["early", "late"]  # of the descent
 StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
 
 # How often the KL divergence and the pixels moved are measured.
@@ -31,8 +32,8 @@ class Snapshot:
     """The progress of a run."""
 
     iteration: int
-    phase: PhaseName
-    fraction: float  #: of this stage, 0 to 1
+    phase: Stage | Phase  #: a phase of the descent, or the stage before it
+    fraction: float  #: of the stage, or of the whole descent, 0 to 1
     screen: Screen | None = None  #: None before the descent
     kl: float | None = None
     moved: float | None = None  #: median pixels since the last measurement

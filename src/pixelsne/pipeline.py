@@ -14,7 +14,7 @@ from pixelsne import _core
 from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
 from pixelsne.arrays import Positions
 from pixelsne.descent import Descent, State
-from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
+from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
 from pixelsne.graphs import perplexity_for_graph
@@ -223,13 +223,13 @@ class Run:
         )
 
 
-def as_snapshots(phase: PhaseName, work: Generator[float, None, Result]) -> Generator[Snapshot, None, Result]:
+def as_snapshots(stage: Stage, work: Generator[float, None, Result]) -> Generator[Snapshot, None, Result]:
     """Yield the progress of a watched call as Snapshots."""
-    yield Snapshot(0, phase, 0.0)
+    yield Snapshot(0, stage, 0.0)
     with closing(work):
         while True:
             try:
                 fraction = next(work)
             except StopIteration as finished:
                 return cast("Result", finished.value)
-            yield Snapshot(0, phase, fraction)
+            yield Snapshot(0, stage, fraction)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
+from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
 from pixelsne.distributed.checkpoint import RunProgress, SharedFolder
 from pixelsne.distributed.initial_positions import find_axes
@@ -169,11 +169,11 @@ class DistributedRun:
         if reduction.warning:
             warnings.warn(reduction.warning, UserWarning, stacklevel=4)
 
-    def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
+    def _wait(self, stage: Stage, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
         """Yield Snapshots until all futures are done; raise errors of workers."""
-        yield Snapshot(0, phase, 0.0)
+        yield Snapshot(0, stage, 0.0)
         for number, _ in enumerate(self.runner.as_completed(futures), start=1):
-            yield Snapshot(0, phase, number / len(futures))
+            yield Snapshot(0, stage, number / len(futures))
 
     def _timed(self, stage: str, work: Generator[Snapshot, None, Result]) -> Generator[Snapshot, None, Result]:
         began = time.perf_counter()
