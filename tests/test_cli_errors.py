@@ -76,7 +76,7 @@ def test_a_missing_library_for_writing_is_reported_before_reading(cells, tmp_pat
 
 
 def test_colors_are_checked_before_the_fit(cells, tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.embed.follow", lambda *_: pytest.fail("was run"))
+    monkeypatch.setattr("pixelsne.commands.embed.run_fit", lambda *_: pytest.fail("was run"))
     options = ["--plot", tmp_path / "map.png", "--label", "kind", "--color-as", "numbers"]
     assert "holds no numbers" in run("embed", cells, "-o", tmp_path / "m.npy", *options, *QUICK, expect=1).stderr
 
