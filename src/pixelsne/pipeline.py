@@ -46,7 +46,7 @@ def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) ->
     count = min(settings.n_neighbors or int(3 * max(perplexity)), n - 1)
     if count < max(perplexity):
         raise ValueError(
-            f"n_neighbors={settings.n_neighbors} cannot carry a perplexity of {max(perplexity):g}; "
+            f"n_neighbors={settings.n_neighbors} is too small for a perplexity of {max(perplexity):g}; "
             f"use n_neighbors >= {max(perplexity):g} (three times as many is usual) or a lower perplexity"
         )
     return count
