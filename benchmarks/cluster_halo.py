@@ -26,7 +26,7 @@ def needed_by(shard: int, owners: Any, indices: Any, owners_of_neighbors: Any) -
 
 
 def describe(points: Any, indices: Any, shards: int) -> dict[str, Any]:
-    cells = make_cells([sample(points, share_sampled(len(points), shards), 0, 0)], shards, 0)
+    cells = make_cells([sample(points, 0, share_sampled(len(points), shards), 0)], shards, 0)
     sent_to = cells.owners[nearest_cells(points, cells)].astype(np.int16)
     owners = sent_to[:, 0]
     owners_of_neighbors = owners[indices]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from measure import RESULTS, Rows, table
-from pixelsne.distributed.memory import Load, worker_bytes
+from pixelsne.distributed.memory import ClusterWorkload, worker_bytes
 from pixelsne.distributed.task_runner import FAN_IN
 from pixelsne.neighbors import usual_probes
 from pixelsne.repulsion import MOST_NODES
@@ -155,13 +155,13 @@ def outlook_rows(constants: Constants) -> Rows:
             total = sum(parts.values())
             largest = max(parts, key=lambda name: parts[name])
             side = lattice_side(n, constants)
-            load = Load(n, ROW_BYTES, WIDTH, NEIGHBORS, int(side))
+            work = ClusterWorkload(n, ROW_BYTES, WIDTH, NEIGHBORS, int(side))
             received_bytes = (parts["halo"] + parts["lattices"] / 2) * LINK
             rows.append(
                 {
                     "points": f"{n:,}",
                     "workers": workers,
-                    "memory of each, GB": f"{worker_bytes(load, workers) / GIGABYTE:.1f}",
+                    "memory of each, GB": f"{worker_bytes(work, workers) / GIGABYTE:.1f}",
                     "received in an iteration, MB": f"{received_bytes / 1e6:.0f}",
                     **{f"{name}, s": f"{seconds:.2f}" for name, seconds in parts.items()},
                     "iteration, s": f"{total:.2f}",

@@ -19,10 +19,10 @@ from pixelsne.affinities import joint_affinities
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
 from pixelsne.neighbors import (
-    ClusterEffort,
+    ClusterParameters,
     Neighbors,
     SearchRequest,
-    choose_effort,
+    choose_cluster_parameters,
     choose_search,
     find_neighbors,
     search_in_clusters,
@@ -49,11 +49,11 @@ def rows_for_recall(judge: Judge) -> np.ndarray:
 
 
 def measure(
-    points: np.ndarray, judge: Judge, truth: np.ndarray, effort: ClusterEffort, threads: int
+    points: np.ndarray, judge: Judge, truth: np.ndarray, parameters: ClusterParameters, threads: int
 ) -> dict[str, object]:
     with Clock() as searching:
         request = SearchRequest(points, K, 0, reorder=True, token=_core.ProgressToken(), threads=threads)
-        found = search_in_clusters(request, effort, len(points))
+        found = search_in_clusters(request, parameters, len(points))
     recall = recall_of(found, rows_for_recall(judge), truth)
     settings = settings_of(PixelSNE(n_jobs=threads))
     start = initial_positions(points, "pca", 0)[found.order]
@@ -64,7 +64,7 @@ def measure(
             pass
     quality = judge.judge(descent.map())
     times = {"neighbors, s": searching.seconds, "descent, s": descending.seconds}
-    return {"probes, at most": effort.probes, f"recall of {K}": recall, **times, **quality}
+    return {"probes, at most": parameters.probes, f"recall of {K}": recall, **times, **quality}
 
 
 def load_set(source: str, n: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -120,8 +120,11 @@ def compare_maps(options: argparse.Namespace) -> None:
     judge = Judge(points, labels, 30.0, options.threads)
     truth = nearest_of_rows(points, rows_for_recall(judge), K)
     rows: Rows = []
-    for effort in (choose_effort(*points.shape), ClusterEffort(probes=options.probes, recall=0.995)):
-        rows.append(measure(points, judge, truth, effort, options.threads))
+    for parameters in (
+        choose_cluster_parameters(*points.shape),
+        ClusterParameters(probes=options.probes, recall=0.995),
+    ):
+        rows.append(measure(points, judge, truth, parameters, options.threads))
         print(rows[-1], flush=True)
     name = source_name(source)
     save(f"recall_{name}", f"{name}, {len(points):,} points: what more neighbors found are worth", rows, judge.notes())

@@ -3,13 +3,13 @@
 import numpy as np
 
 from pixelsne.distributed import affinities, descent, halo, reduce, result, shards
-from pixelsne.distributed.entry import begin, distributed_settings
+from pixelsne.distributed.entry import distributed_settings, make_run
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.estimator import PixelSNE
 from pixelsne.settings import check_settings
 
-PLAN = descent.Plan(4000, 2048, 5.0)
+SETTINGS = descent.DescentSettings(4000, 2048, 5.0)
 
 
 class LocalRunner:
@@ -19,16 +19,22 @@ class LocalRunner:
         self.shards = count
         self.client = self
 
-    def task(self, _name, function, *arguments, shard=None):  # noqa: ARG002
+    def submit(self, _name, function, *arguments, shard=None):  # noqa: ARG002
         return function(*arguments)
 
-    def each(self, _name, function, *lists):
-        return [function(*arguments) for arguments in zip(*lists, strict=True)]
+    def map(self, _name, function, *lists, shared=()):
+        return [function(*arguments, *shared) for arguments in zip(*lists, strict=True)]
+
+    def map_shards(self, name, function, *lists, shared=()):
+        return self.map(name, function, *lists, shared=shared)
+
+    def transpose(self, _name, lists, count):
+        return [[items[index] for items in lists] for index in range(count)]
 
     def gather(self, futures):
         return list(futures)
 
-    def completed(self, futures):
+    def as_completed(self, futures):
         return iter(futures)
 
     def wait(self, futures):
@@ -44,7 +50,7 @@ class LocalRunner:
     def limit_shards(self, count):
         self.shards = min(self.shards, count)
 
-    def join(self, _name, function, parts):
+    def tree_reduce(self, _name, function, parts):
         return function(list(parts))
 
 
@@ -64,9 +70,9 @@ def prepare(values, count, k=30):
     shard_points = collect(values, count, k)
     runner, settings = LocalRunner(len(shard_points)), settings_of(perplexity=10)
     axes = find_axes(runner, np.array_split(values, 3), len(values), [values], "pca")
-    kernels, rows = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
-    exported, sources = halo.exchange_halo(runner, rows)
-    graphs = runner.each("halo", descent.make_graph, rows, exported, sources)
+    kernels, joint = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
+    exported, sources = halo.exchange_halo(runner, joint)
+    graphs = runner.map_shards("halo", descent.ShardGraph, joint, exported, sources)
     return runner, kernels, graphs
 
 
@@ -74,9 +80,9 @@ def as_matrix(graphs, n):
     """Return the shards' rows of P as one dense matrix."""
     whole = np.zeros((n, n), dtype=np.float64)
     for graph in graphs:
-        columns = np.concatenate([graph.rows.rows, graph.rows.halo_rows])
-        lengths = np.diff(graph.rows.offsets)
-        whole[np.repeat(graph.rows.rows, lengths), columns[graph.rows.columns]] = graph.rows.values
+        columns = np.concatenate([graph.affinities.rows, graph.affinities.halo_rows])
+        lengths = np.diff(graph.affinities.offsets)
+        whole[np.repeat(graph.affinities.rows, lengths), columns[graph.affinities.columns]] = graph.affinities.values
     return whole
 
 
@@ -85,7 +91,7 @@ def run_locally(values, count, **changes):
     model, parts = PixelSNE(**{"random_state": 0} | changes), np.array_split(values, 3)
     blocks = [reduce.Block(number, part) for number, part in enumerate(parts)]
     partitions = Partitions(blocks, [len(part) for part in parts], values.shape[1], 4 * values.shape[1])
-    run = begin(partitions, LocalRunner(count), model, distributed_settings(model), None)
+    run = make_run(partitions, LocalRunner(count), model, distributed_settings(model), None)
     for _ in run.snapshots():
         pass
     gathered = result.gather_by_partition(run.runner, run.descent.tasks, partitions.first_rows, partitions.counts)
@@ -94,5 +100,5 @@ def run_locally(values, count, **changes):
 
 def begin_descent(values, count):
     runner, kernels, graphs = prepare(values, count)
-    states = [descent.begin(one) for one in kernels]
-    return descent.ShardTasks(runner, graphs, states, PLAN)
+    states = [descent.initial_state(one) for one in kernels]
+    return descent.ShardTasks(runner, graphs, states, SETTINGS)

@@ -24,7 +24,7 @@ from pixelsne.files.read_map import read_map
         (["-o", "map.parquet", "--resume", "nothing"], "nothing: no such checkpoint"),
         (["-o", "map.parquet", "--init", "nothing"], "nothing: No such file"),
         (["-o", "/proc/nothing/map.parquet"], "/proc/nothing/map.parquet: cannot be written"),
-        (["-o", "map.parquet", "--n-neighbors", "3"], "n_neighbors=3 cannot carry"),
+        (["-o", "map.parquet", "--n-neighbors", "3"], "n_neighbors=3 is too small"),
     ],
 )
 def test_an_error_is_one_line_with_the_reason(arguments, message, cells, tmp_path, monkeypatch):
@@ -76,7 +76,7 @@ def test_a_missing_library_for_writing_is_reported_before_reading(cells, tmp_pat
 
 
 def test_colors_are_checked_before_the_fit(cells, tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.embed.follow", lambda *_: pytest.fail("was run"))
+    monkeypatch.setattr("pixelsne.commands.embed.run_fit", lambda *_: pytest.fail("was run"))
     options = ["--plot", tmp_path / "map.png", "--label", "kind", "--color-as", "numbers"]
     assert "holds no numbers" in run("embed", cells, "-o", tmp_path / "m.npy", *options, *QUICK, expect=1).stderr
 

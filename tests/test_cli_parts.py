@@ -36,7 +36,7 @@ def parts(cells, tmp_path_factory):
         pq.write_table(table.drop_columns(["age"]).take(rows), points)
         target = str(folder / "map" / f"{name}.parquet")
         placed = model.embedding_[rows]
-        write_part(placed, str(points), options, target, model.screen_, figures | {"part": number})
+        write_part(placed, str(points), target, number, options, model.screen_, figures)
     return folder, table, model
 
 

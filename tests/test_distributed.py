@@ -17,7 +17,7 @@ from pixelsne.cli import main
 from pixelsne.commands.cluster import targets_of
 from pixelsne.distributed import embed, repulsion, start, start_files
 from pixelsne.distributed.files import expand
-from pixelsne.distributed.memory import Load, worker_bytes
+from pixelsne.distributed.memory import ClusterWorkload, worker_bytes
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
@@ -139,7 +139,7 @@ def test_iterations_take_few_tasks_with_small_results(whole_client, points, monk
         return found
 
     monkeypatch.setattr(TaskRunner, "gather", measured_gather)
-    tasks = {snapshot.iteration: run.runner.tasks for snapshot in run.snapshots()}
+    tasks = {snapshot.iteration: run.runner.tasks_submitted for snapshot in run.snapshots()}
     assert tasks[45] - tasks[35] <= 10 * 4 * WORKERS + 10  # 4 per worker and iteration, and waiting for it
     assert max(sizes) <= 4 * 1024 * 1024  # the lattice
 
@@ -231,15 +231,15 @@ def test_an_interrupt_keeps_the_map(whole_client, points):
 
 def test_an_interrupt_between_two_tasks_returns_a_consistent_map(whole_client, points, monkeypatch):
     """Interrupts when the second shard of iteration 31 is about to be summarized."""
-    model, sizes, task = PixelSNE(**SETTINGS), [], TaskRunner.task
+    model, sizes, submit = PixelSNE(**SETTINGS), [], TaskRunner.submit
 
     def interrupted(self, name, *arguments, **keywords):
         if sizes and sizes[-1] == 30 and name == "summarize" and keywords["shard"] == 1:
             sizes.append("interrupted")
             raise KeyboardInterrupt
-        return task(self, name, *arguments, **keywords)
+        return submit(self, name, *arguments, **keywords)
 
-    monkeypatch.setattr(TaskRunner, "task", interrupted)
+    monkeypatch.setattr(TaskRunner, "submit", interrupted)
     made = embed(chunked(points), whole_client, model, callback=lambda one: sizes.append(one.iteration))
     assert (made.stopped_by, made.iterations) == ("interrupt", 30)
     expected = embed(chunked(points), whole_client, model, callback=lambda one: one.iteration == 30)
@@ -251,13 +251,13 @@ def test_an_interrupt_before_the_descent_raises(whole_client, points):
         embed(chunked(points), whole_client, PixelSNE(**SETTINGS), callback=interrupt_at(0))
 
 
-def test_keep_writes_a_checkpoint(whole_client, points, undisturbed, tmp_path):
+def test_write_checkpoint_can_be_resumed(whole_client, points, undisturbed, tmp_path):
     run = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
-    assert not run.keep()
+    assert not run.write_checkpoint()
     for snapshot in run.snapshots():
         if snapshot.iteration == 37:
             break
-    assert run.keep()
+    assert run.write_checkpoint()
     del run
     again = start(chunked(points), whole_client, PixelSNE(**SETTINGS), checkpoint=tmp_path)
     assert [snapshot.iteration for snapshot in again.snapshots()] == list(range(38, 61))
@@ -296,8 +296,8 @@ def test_a_cluster_with_too_little_memory_is_refused_before_the_run(whole_client
 
 
 def test_more_workers_need_less_each():
-    load = Load(rows=100_000_000, row_bytes=200, width=50, neighbors=90, nodes=4096)
-    needs = [worker_bytes(load, workers) for workers in (16, 64, 256)]
+    work = ClusterWorkload(n=100_000_000, row_bytes=200, dimensions=50, neighbors=90, nodes=4096)
+    needs = [worker_bytes(work, workers) for workers in (16, 64, 256)]
     assert needs[0] > 2 * needs[1] > 4 * needs[2]
 
 

@@ -120,7 +120,7 @@ def test_an_unknown_number_of_shards_is_refused(change, checkpoint):
 def test_shard_files_without_an_array_are_refused(tmp_path):
     write_archive(graph_file(str(tmp_path), 1), {}, {"rows": np.arange(3)})
     with pytest.raises(FileError, match=r"share-00001\.pixelsne: is damaged: it has no array offsets"):
-        load_graph(str(tmp_path), 1)
+        load_graph(1, str(tmp_path))
     write_archive(state_file(str(tmp_path), 25, 1), {}, {})
     with pytest.raises(FileError, match="it has no array positions"):
-        load_state(str(tmp_path), 25, 1)
+        load_state(1, str(tmp_path), 25)

@@ -6,7 +6,7 @@ import pytest
 from local_runner import LocalRunner, as_matrix, begin_descent
 from pixelsne import _core
 from pixelsne.distributed import descent, halo, result
-from pixelsne.distributed.initial_positions import find_axes, start_positions
+from pixelsne.distributed.initial_positions import find_axes, initial_positions
 from pixelsne.initial_positions import initial_positions as local_positions
 from pixelsne.schedule import ScheduleStep
 
@@ -23,7 +23,7 @@ class TestDescent:
         pairs = zip(shards.graphs, shards.states, strict=True)
         measurements = [descent.measure(graph, state, shards.summaries, 1) for graph, state in pairs]
         mass = sum(one.mass for one in measurements)
-        return sum(one.logarithms for one in measurements) + mass * np.log(shards.field().normalizer)
+        return sum(one.logarithms for one in measurements) + mass * np.log(shards.repulsion().normalizer)
 
     @pytest.mark.slow
     def test_initial_positions_equal_the_local_ones(self, groups):
@@ -36,14 +36,14 @@ class TestDescent:
         values[:3] *= 1e4
         axes = find_axes(LocalRunner(3), np.array_split(values, 3), len(values), [values], "pca")
         expected = local_positions(values, "pca", 0)
-        assert np.allclose(start_positions(values, axes, 0), expected, atol=1e-7)
+        assert np.allclose(initial_positions(values, axes, 0), expected, atol=1e-7)
         assert np.abs(expected).max() < 6e-4  # no outliers
 
     def test_a_constant_axis_of_the_start_gets_noise(self):
         values = np.zeros((50, 3), dtype=np.float32)
         values[:, 1] = np.arange(50)
         axes = find_axes(LocalRunner(1), [values], len(values), [values], "pca")
-        start = start_positions(values, axes, 0)
+        start = initial_positions(values, axes, 0)
         assert axes.flat == [False, True]
         assert np.ptp(start[:, 1]) > 0
         assert np.allclose(start, local_positions(values, "pca", 0), atol=1e-7)
@@ -83,7 +83,7 @@ class TestDescent:
             for exaggeration, rate in ((12.0, 300.0), (1.0, 2000.0)):
                 for _ in range(60):
                     shards.step(ScheduleStep("late", exaggeration, 0.8, rate))
-            field = shards.field()
+            field = shards.repulsion()
             measurements = [
                 descent.measure(graph, state, shards.summaries, 1)
                 for graph, state in zip(shards.graphs, shards.states, strict=True)

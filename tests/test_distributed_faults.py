@@ -17,7 +17,7 @@ from pixelsne import PixelSNE
 from pixelsne.choices import CORE_METRICS
 from pixelsne.cli import main
 from pixelsne.distributed.checkpoint import has_run
-from pixelsne.distributed.entry import begin, distributed_settings, start_files
+from pixelsne.distributed.entry import distributed_settings, make_run, start_files
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
@@ -50,7 +50,7 @@ def test_workers_without_a_shard_take_over():
     runner.limit_shards(2)
     client.names.remove("a")
     runner.assign_workers()
-    runner.each("tell", print, [1, 2])
+    runner.map_shards("summarize", print, [1, 2])
     assert client.requested_workers == [["c"], ["b"]]  # not both on b while c and d are idle
 
 
@@ -58,10 +58,10 @@ def test_a_single_shard_is_not_bound_to_a_lost_worker():
     client = Workers("a", "b")
     runner = TaskRunner(client, 2)
     runner.limit_shards(1)
-    runner.each("tell", print, [1])
+    runner.map_shards("summarize", print, [1])
     client.names.remove("a")
     runner.assign_workers()
-    runner.each("tell", print, [1])  # no request: after its death the task would wait for this worker
+    runner.map_shards("summarize", print, [1])  # no request: after its death the task would wait for this worker
     assert client.requested_workers == [["a"], None]
 
 
@@ -73,7 +73,7 @@ def test_a_cluster_without_workers_is_refused():
 @pytest.mark.parametrize(("rows", "words"), [(0, "X has 0 rows"), (1, "X has 1 row")])
 def test_a_map_needs_two_rows(rows, words):
     with pytest.raises(ValueError, match=f"{words}; a map needs at least 2"):
-        begin(Partitions([], [rows], 3, 12), TaskRunner(Workers("a"), 1), PixelSNE(), None, None)
+        make_run(Partitions([], [rows], 3, 12), TaskRunner(Workers("a"), 1), PixelSNE(), None, None)
 
 
 @pytest.mark.parametrize(("start", "words"), [(PixelSNE(), "a fitted model"), (np.zeros((9, 2)), "an array")])

@@ -6,7 +6,7 @@ import pytest
 from local_runner import begin_descent, collect, run_locally
 from pixelsne import PixelSNE, _core
 from pixelsne.distributed import descent, repulsion
-from pixelsne.distributed.shards import Cells, merge_small, renumber
+from pixelsne.distributed.shards import Cells, merge_small_shards, renumber
 from pixelsne.reduce import center_and_rescale
 from pixelsne.schedule import ScheduleStep
 
@@ -90,7 +90,7 @@ def test_nearly_equal_rows_have_a_map(random, kind):
     ],
 )
 def test_small_shards_are_merged_with_the_next(own, visible, expected):
-    assert merge_small(own, visible, 50) == expected
+    assert merge_small_shards(own, visible, 50) == expected
 
 
 def test_cells_of_merged_shards_are_renumbered():
@@ -102,13 +102,13 @@ def test_cells_of_merged_shards_are_renumbered():
 @pytest.mark.parametrize("count", [1, 3, 12])
 def test_gathered_positions_have_the_push_of_one_machine(groups, count):
     shards = begin_descent(groups, count)
-    shards.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
+    shards.settings = repulsion.DescentSettings(4000, 2048, 5.0, gathers_positions=True)
     for _ in range(20):
         shards.step(ScheduleStep("late", 12.0, 0.8, 300.0))
     positions = np.concatenate([descent.centered(state, shards.summaries) for state in shards.states])
     expected = np.empty_like(positions)
     normalizer = _core.FieldRepulsion().pixel_field(positions, 2048, expected, 1)
-    field = shards.field()
+    field = shards.repulsion()
     assert field.normalizer == normalizer
     found = [field.of_shard(shard, shards.summaries) for shard in range(len(shards.states))]
     assert np.array_equal(np.concatenate(found), expected)
@@ -120,10 +120,10 @@ def test_gathered_positions_have_the_push_of_one_machine(groups, count):
 def test_tasks_do_not_change_their_arguments(groups):
     """A task that is computed again must find its arguments unchanged."""
     shards = begin_descent(groups, 2)
-    shards.plan = repulsion.Plan(4000, 2048, 5.0, gathers=True)
+    shards.settings = repulsion.DescentSettings(4000, 2048, 5.0, gathers_positions=True)
     summaries, state, graph = shards.summaries, shards.states[0], shards.graphs[0]
-    field = shards.field()
-    deposited = descent.deposit(graph, state, summaries, shards.plan)
+    field = shards.repulsion()
+    deposited = descent.deposit(graph, state, summaries, shards.settings)
     before = deposited.copy()
-    descent.move_shard(graph, state, summaries, field, shards.plan, ScheduleStep("late", 12.0, 0.8, 300.0))
+    descent.move_shard(graph, state, field, summaries, shards.settings, ScheduleStep("late", 12.0, 0.8, 300.0))
     assert np.array_equal(deposited, before)

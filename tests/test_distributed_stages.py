@@ -130,8 +130,8 @@ class TestHalo:
         _, _, graphs = prepare(groups, 3)
         for graph in graphs:
             found = [other.exported.rows[indices] for other, indices in zip(graphs, graph.sources, strict=True)]
-            assert np.array_equal(np.concatenate(found), graph.rows.halo_rows)
-            assert np.array_equal(graph.rows.rows[graph.exported.indices], graph.exported.rows)
+            assert np.array_equal(np.concatenate(found), graph.affinities.halo_rows)
+            assert np.array_equal(graph.affinities.rows[graph.exported.indices], graph.exported.rows)
 
     def test_encoded_coordinates_err_by_half_a_step(self, random):
         positions = random.normal(0, 50, (20_000, 2)).astype(np.float32)

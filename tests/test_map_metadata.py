@@ -62,7 +62,7 @@ def test_transformed_cells_have_the_scores_of_the_fitted_map(kind, cells):
 def test_cells_embedded_on_a_cluster_are_scored(cells):
     placed = read_map(cells / "map.parquet").placed / 16  # on a screen of 64 pixels
     figures = {"settings": serializable_parameters(PixelSNE(perplexity=10), {}), "seed": 0}
-    write_part(placed, str(cells / "cells.h5ad"), ReadOptions(), str(cells / "part.parquet"), SCREEN, figures)
+    write_part(placed, str(cells / "cells.h5ad"), str(cells / "part.parquet"), 0, ReadOptions(), SCREEN, figures)
     scores = json.loads(run("score", cells / "cells.h5ad", cells / "part.parquet", "--json"))
     values = anndata.read_h5ad(cells / "cells.h5ad").X
     assert scores["neighborhood_precision"][3] == pytest.approx(quality.neighborhood_precision(values, placed, 10))
@@ -75,7 +75,7 @@ def test_one_part_of_a_cluster_map_is_colored_by_its_label(label, tmp_path, rand
     pq.write_table(pa.table(columns), tmp_path / "part.parquet")
     placed = random.uniform(0, 64, (20, 2)).astype(np.float32)
     target = str(tmp_path / "map.parquet")
-    write_part(placed, str(tmp_path / "part.parquet"), ReadOptions(label=label), target, SCREEN, {})
+    write_part(placed, str(tmp_path / "part.parquet"), target, 0, ReadOptions(label=label), SCREEN, {})
     assert read_map(target).metadata["label"] in pq.read_schema(target).names
     run("plot", target, "-o", tmp_path / "map.png")
     assert (tmp_path / "map.png").exists()

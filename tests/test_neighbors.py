@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelsne import _core
-from pixelsne.neighbors import SEARCHES, Neighbors, choose_effort, choose_search, exact_seconds, find_neighbors
+from pixelsne.neighbors import (
+    SEARCHES,
+    Neighbors,
+    choose_cluster_parameters,
+    choose_search,
+    exact_seconds,
+    find_neighbors,
+)
 from reference import nearest
 
 EXACT_SEARCHES = ["exact", "vp-tree"]
@@ -221,8 +228,8 @@ def test_auto_compares_all_pairs_up_to_two_seconds():
 
 def test_cluster_probes_are_limited_by_the_time_of_all_pairs():
     """Each of 60,000 points without clusters must be compared with most others."""
-    assert choose_effort(60_000, 50).probes > 100
-    assert choose_effort(1_000_000, 50).probes == 135
+    assert choose_cluster_parameters(60_000, 50).probes > 100
+    assert choose_cluster_parameters(1_000_000, 50).probes == 135
 
 
 def test_exact_neighbors_in_cluster_order():

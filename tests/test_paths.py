@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(number, point
 
 
 def test_results_larger_than_the_disk_are_refused_before_the_fit(points, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.embed.follow", lambda *_: pytest.fail("was run"))
+    monkeypatch.setattr("pixelsne.commands.embed.run_fit", lambda *_: pytest.fail("was run"))
     monkeypatch.setattr("pixelsne.files.paths.shutil.disk_usage", lambda _: Free)
     assert "map.npy: cannot be written: results take at least" in refused(points, "-o", "map.npy")
     with pytest.raises(FileError, match=r"two: cannot be written"):

@@ -42,7 +42,7 @@ class Affinities:
 def calibrate(
     neighbors: Neighbors, perplexities: tuple[float, ...], threads: int, token: _core.ProgressToken | None = None
 ) -> Conditional:
-    """Stage 3a: return Gaussian kernels C with the given perplexity, or the mean kernels of several perplexities.
+    """Return Gaussian kernels C with the given perplexity, or the mean kernels of several perplexities.
 
     The perplexity of a row with fewer neighbors than k is lower in proportion.
     """
@@ -66,7 +66,7 @@ def weigh(conditional: Conditional, weights: NDArray[np.int64]) -> Conditional:
 
 
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:
-    """Stage 3b: return P = (C + C^T) / 2n."""
+    """Return P = (C + C^T) / 2n."""
     if conditional.counts is not None:
         return symmetrize_graph(conditional, conditional.counts)
     joint = _core.joint_affinities(conditional.indices, conditional.values, token or _core.ProgressToken(), threads)

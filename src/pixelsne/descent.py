@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import Placed, Positions
-from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, History, StoppedBy
+from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, Progress
 from pixelsne.duplicates import Duplicates, WeightedPoints
 from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import ScheduleStep
@@ -25,17 +25,12 @@ LARGEST_COORDINATE = 1e9
 
 
 @dataclass(frozen=True)
-class State:
+class State(Progress):
     """Everything that changes during a descent. A descent that resumes from a state ends with the same bits."""
 
-    iteration: int
-    next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
-    stopped_by: StoppedBy
-    measurements: list[tuple[int, float, float]]  # as in History
     positions: Positions
     velocity: Positions
     gains: Positions
-    last_sample: Placed  # sampled points on the screen at the last measurement
 
 
 def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer: float, threads: int) -> float:
@@ -125,16 +120,7 @@ class Descent(DescentLoop):
 
     def state(self) -> State:
         """Return the state between two iterations, without copying it."""
-        return State(
-            iteration=self.iteration,
-            next_step=self.next_step,
-            stopped_by=self.stopped_by,
-            measurements=self.history.measurements,
-            positions=self.positions,
-            velocity=self._velocity,
-            gains=self._gains,
-            last_sample=self.last_sample,
-        )
+        return State(**vars(self.progress()), positions=self.positions, velocity=self._velocity, gains=self._gains)
 
     def resume(self, state: State) -> None:
         """Continue from a state. The descent takes over its arrays and changes them."""
@@ -144,10 +130,8 @@ class Descent(DescentLoop):
                 raise ValueError(f"{name} of another descent: {getattr(state, name).shape}")
         if not 0 < state.iteration <= state.next_step <= len(self.schedule):
             raise ValueError(f"checkpoint is at iteration {state.iteration}, but the schedule has {len(self.schedule)}")
-        self.iteration, self.next_step, self.stopped_by = state.iteration, state.next_step, state.stopped_by
-        self.history = History(list(state.measurements))
+        self.continue_from(state)
         self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
-        self.last_sample = state.last_sample
         self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))
 
     def divergence(self) -> float:

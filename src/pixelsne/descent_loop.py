@@ -16,7 +16,8 @@ from pixelsne.schedule import ScheduleStep, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 
-PhaseName = Literal["reduce", "neighbors", "affinities", "early", "late"]
+Stage = Literal["reduce", "neighbors", "affinities"]  # before the descent
+Phase = Literal["early", "late"]  # of the descent
 StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
 
 # How often the KL divergence and the pixels moved are measured.
@@ -31,8 +32,8 @@ class Snapshot:
     """The progress of a run."""
 
     iteration: int
-    phase: PhaseName
-    fraction: float  #: of this stage, 0 to 1
+    phase: Stage | Phase  #: a phase of the descent, or the stage before it
+    fraction: float  #: of the stage, or of the whole descent, 0 to 1
     screen: Screen | None = None  #: None before the descent
     kl: float | None = None
     moved: float | None = None  #: median pixels since the last measurement
@@ -79,6 +80,17 @@ def median_move(before: Placed, after: Placed) -> float:
     return float(np.median(np.hypot(moves[:, 0], moves[:, 1])))
 
 
+@dataclass(frozen=True)
+class Progress:
+    """The state of a loop without its positions, between two iterations. A checkpoint stores it."""
+
+    iteration: int
+    next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
+    stopped_by: StoppedBy
+    measurements: list[tuple[int, float, float]]  # as in History
+    last_sample: Placed  # sampled points on the screen at the last measurement
+
+
 class DescentLoop(ABC):
     """Iterate over it to move the map, one step per iteration. Between two iterations, its state is consistent."""
 
@@ -86,10 +98,10 @@ class DescentLoop(ABC):
         self.settings = settings
         self.schedule = make_schedule(settings, n)
         self.iteration = 0
-        self.next_step = 0  # index in the schedule; above `iteration` once `tol` has skipped steps
+        self.next_step = 0  # as in Progress
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
-        self.last_sample: Placed | None = None  # sampled points on the screen at the last measurement
+        self.last_sample: Placed | None = None  # as in Progress
 
     @property
     @abstractmethod
@@ -103,6 +115,18 @@ class DescentLoop(ABC):
     @abstractmethod
     def _measure(self) -> tuple[float, Placed]:
         """Return the KL divergence, and sampled points on the screen."""
+
+    def progress(self) -> Progress:
+        """Return the state of the loop, without copying it."""
+        if self.last_sample is None:
+            raise RuntimeError("there is no progress to store: the descent has not measured its initial positions")
+        return Progress(self.iteration, self.next_step, self.stopped_by, self.history.measurements, self.last_sample)
+
+    def continue_from(self, progress: Progress) -> None:
+        """Set the state of the loop."""
+        self.iteration, self.next_step = progress.iteration, progress.next_step
+        self.stopped_by, self.last_sample = progress.stopped_by, progress.last_sample
+        self.history = History(list(progress.measurements))
 
     def _current_map(self) -> Callable[[], Positions] | None:
         """Return a function that copies the map, for a Snapshot; None if no machine has all positions."""

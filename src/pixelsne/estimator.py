@@ -235,12 +235,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         with ExitStack() as stack:
             listeners = self._listeners(stack)
 
-            def follow(snapshot: Snapshot) -> bool:
+            def on_snapshot(snapshot: Snapshot) -> bool:
                 for listener in listeners:
                     listener(snapshot)
                 return self._asked_to_stop(snapshot)
 
-            map_ = embed(X, None, self, callback=follow)
+            map_ = embed(X, None, self, callback=on_snapshot)
         self._embedding: Embedding | None = None  # no machine has all of it
         self.n_features_in_ = int(X.shape[1])
         self.positions_, self.embedding_, self.screen_ = map_.positions, map_.placed, map_.screen

@@ -45,10 +45,10 @@ class ValueRange:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The limit of ordinary values: a distance of `reach` from the center of a column."""
+    """The limit of ordinary values: their largest deviation from the center of a column."""
 
     center: Float64s  # (d)
-    reach: float
+    max_deviation: float
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ def threshold_by(sample: Any, share: float) -> Threshold | None:
 def find_threshold(sample: Any, largest: float) -> Threshold | None:
     """Return the threshold from sampled rows and the largest magnitude of all rows; None if no value exceeds it."""
     threshold = threshold_by(sample, ORDINARY_SHARE)
-    return None if threshold is None or 2 * largest <= threshold.reach else threshold
+    return None if threshold is None or 2 * largest <= threshold.max_deviation else threshold
 
 
 def count_block(block: Any, threshold: Threshold, first_row: int) -> ExtremeCounts:
     """Count extreme values in a block of float64 rows. first_row: the index of its first row."""
     deviations = deviations_of(block, threshold.center)
-    extreme = deviations > threshold.reach
+    extreme = deviations > threshold.max_deviation
     if sparse.issparse(block):
         rows, columns, values = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr)), block.indices, block.data
         low, high = np.zeros((2, block.shape[1]))
@@ -123,7 +123,7 @@ def count_block(block: Any, threshold: Threshold, first_row: int) -> ExtremeCoun
 
 
 def merge_counts(parts: Sequence[ExtremeCounts]) -> ExtremeCounts:
-    """Merge the censuses of parts, in the order of their rows. The first of equally large values is the largest."""
+    """Merge the counts of parts, in the order of their rows. The first of equally large values is the largest."""
     return ExtremeCounts(
         np.min([part.low for part in parts], axis=0),
         np.max([part.high for part in parts], axis=0),
@@ -134,21 +134,21 @@ def merge_counts(parts: Sequence[ExtremeCounts]) -> ExtremeCounts:
     )
 
 
-def decide_clipping(census: ExtremeCounts, largest: float) -> Extremes:
-    """Return the Extremes for the census of all rows. largest: the largest magnitude of all values."""
-    if census.values == 0:
+def decide_clipping(counts: ExtremeCounts, largest: float) -> Extremes:
+    """Return the Extremes for the counts of all rows. largest: the largest magnitude of all values."""
+    if counts.values == 0:
         return Extremes(None, largest)
-    everything = np.finfo(np.float64).max
-    low = np.where(census.extreme_columns, census.low, -everything)
-    high = np.where(census.extreme_columns, census.high, everything)
-    magnitude = float(max(np.abs(census.low).max(), np.abs(census.high).max()))
-    return Extremes(ValueRange(low, high), magnitude, describe(census))
+    unlimited = np.finfo(np.float64).max
+    low = np.where(counts.extreme_columns, counts.low, -unlimited)
+    high = np.where(counts.extreme_columns, counts.high, unlimited)
+    magnitude = float(max(np.abs(counts.low).max(), np.abs(counts.high).max()))
+    return Extremes(ValueRange(low, high), magnitude, describe_extremes(counts))
 
 
-def describe(census: ExtremeCounts) -> str:
-    row, column, value = census.largest
-    count = "one value" if census.values == 1 else f"{census.values:,} values"
-    rows = "one row" if census.rows == 1 else f"{census.rows:,} rows"
+def describe_extremes(counts: ExtremeCounts) -> str:
+    row, column, value = counts.largest
+    count = "one value" if counts.values == 1 else f"{counts.values:,} values"
+    rows = "one row" if counts.rows == 1 else f"{counts.rows:,} rows"
     return (
         f"{count} of X in {rows} would dominate the scale; the largest is {value:g} in row {row}, column {column} "
         "(counted from 0). Such values are replaced by the largest ordinary value of their column; if they mark "
@@ -159,13 +159,13 @@ def describe(census: ExtremeCounts) -> str:
 def describe_frequent(sample: Any, largest: float) -> str:
     """Return a warning if so many rows are extreme that it is unclear which are ordinary; else an empty string."""
     threshold = threshold_by(sample, HALF)
-    if threshold is None or 2 * largest <= threshold.reach:
+    if threshold is None or 2 * largest <= threshold.max_deviation:
         return ""
-    census = count_block(sample, threshold, 0)
-    if census.values == 0:
+    counts = count_block(sample, threshold, 0)
+    if counts.values == 0:
         return ""
-    _, column, value = census.largest
-    percent = 100 * census.rows / sample.shape[0]
+    _, column, value = counts.largest
+    percent = 100 * counts.rows / sample.shape[0]
     return (
         f"values of X such as {value:g} in column {column} (counted from 0) dominate the scale in about "
         f"{percent:.0f} % of the rows; the differences between the other rows are lost beside "

@@ -19,7 +19,9 @@ LARGEST_DISTANCE = 1e15
 
 def check_square(name: str, matrix: Any) -> None:
     if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"metric={name!r} takes a square matrix of all points with all, got shape {matrix.shape}")
+        raise ValueError(
+            f"metric={name!r} takes a square matrix with a row and a column for each point, got shape {matrix.shape}"
+        )
 
 
 def check_not_negative(name: str, numbers: AnyArray) -> None:

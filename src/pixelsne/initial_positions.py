@@ -13,12 +13,12 @@ from pixelsne.reduce import principal_components
 # are nearly linear, and the map unfolds instead of exploding.
 START_DEVIATION = 1e-4
 
-# Outliers dominate if the deviation of all positions is this many times that of the middle. They are then clipped, or
-# all other points would start in one spot, which takes many iterations to unfold.
+# Outliers dominate if the standard deviation of all positions is this many times the robust deviation. That is half the
+# distance between two percentiles, which are two deviations apart in a normal distribution. Outliers are then clipped,
+# or all other points would start in one spot, which takes many iterations to unfold.
 OUTLIER_FACTOR = 3.0
-FARTHEST_START = 5.0  # deviations of the middle
-
-MIDDLE = (16, 84)  # percentiles, two deviations apart in a normal distribution
+CENTRAL_PERCENTILES = (16, 84)
+FARTHEST_START = 5.0  # robust deviations
 
 # Subspace iteration for the spectral axes: vectors, rounds (fewest, most), and the limit of multiplications.
 SPECTRAL_VECTORS = 10
@@ -32,23 +32,24 @@ COINCIDING = 1e-2  # of START_DEVIATION: points that are nearer to each other co
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest distance from the median that initial positions may have along each axis."""
+    """The largest distance from a center that initial positions may have along each axis."""
 
-    middle: AnyArray  # (axes)
-    border: float
+    center: AnyArray  # (axes) midpoint of the central percentiles
+    distance: float
 
-    def clip(self, centered: AnyArray) -> AnyArray:
-        clipped: AnyArray = np.clip(centered - self.middle, -self.border, self.border)
+    def clip(self, positions: AnyArray) -> AnyArray:
+        """Return the positions relative to the center, clipped."""
+        clipped: AnyArray = np.clip(positions - self.center, -self.distance, self.distance)
         return clipped
 
 
 def find_limits(centered: AnyArray) -> Limits | None:
     """Return limits if outliers dominate the axes; else None."""
-    low, high = np.percentile(centered, MIDDLE, axis=0)
-    middle = float(np.max(high - low)) / 2
-    if middle == 0 or centered.std(axis=0).max() <= OUTLIER_FACTOR * middle:
+    low, high = np.percentile(centered, CENTRAL_PERCENTILES, axis=0)
+    robust_deviation = float(np.max(high - low)) / 2
+    if robust_deviation == 0 or centered.std(axis=0).max() <= OUTLIER_FACTOR * robust_deviation:
         return None
-    return Limits((low + high) / 2, FARTHEST_START * middle)
+    return Limits((low + high) / 2, FARTHEST_START * robust_deviation)
 
 
 def without_outliers(centered: AnyArray) -> AnyArray:
@@ -123,7 +124,7 @@ def separate_coinciding(start: Positions, seed: int) -> Positions:
 
 
 def initial_positions(points: AnyArray, init: str | AnyArray, seed: int) -> Positions:
-    """Stage 4: return (n, 2) positions in embedding units, from "pca", "random" or an array."""
+    """Return (n, 2) positions in embedding units, from "pca", "random" or an array."""
     if not isinstance(init, str):
         return shrink(init, seed)
     if init == "random":

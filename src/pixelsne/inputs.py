@@ -150,8 +150,10 @@ def frame_as_array(frame: Any) -> Any:
     known = narwhals.from_native(frame, eager_only=True, pass_through=True)
     if not isinstance(known, narwhals.DataFrame):
         return frame
-    fitting = (narwhals.Boolean, narwhals.Object)  # objects may be numbers
-    other = [f"{name} ({kind})" for name, kind in known.schema.items() if not kind.is_numeric() and kind not in fitting]
+    also_allowed = (narwhals.Boolean, narwhals.Object)  # objects may be numbers
+    other = [
+        f"{name} ({kind})" for name, kind in known.schema.items() if not kind.is_numeric() and kind not in also_allowed
+    ]
     if other:
         listed = ", ".join(other[:COLUMNS_NAMED]) + (", ..." if len(other) > COLUMNS_NAMED else "")
         raise ValueError(f"X must hold numbers; convert or leave out the columns {listed}")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from pixelsne.choices import CORE_METRICS, PRECOMPUTED_METRICS
 from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
-from pixelsne.neighbors import CLUSTER_SIZE, choose_effort, choose_search
+from pixelsne.neighbors import CLUSTER_SIZE, choose_cluster_parameters, choose_search
 from pixelsne.reduce import OVERSAMPLES, reduces
 from pixelsne.reduction import WIDEST_COVARIANCE
 from pixelsne.settings import Settings
@@ -97,7 +97,7 @@ def reducing_bytes(work: Workload) -> float:
 def near_clusters_bytes(work: Workload) -> float:
     """Return the bytes of the lists of near clusters, and of the bits for the clusters compared with each point."""
     clusters = work.n / CLUSTER_SIZE
-    probes = choose_effort(work.n, work.dimensions).probes
+    probes = choose_cluster_parameters(work.n, work.dimensions).probes
     return clusters * PAIR * min(clusters, 8 * probes) + work.n * min(clusters, 5 * probes) / 8
 
 

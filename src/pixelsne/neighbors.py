@@ -20,7 +20,7 @@ class Neighbors:
 
 
 @dataclass(frozen=True)
-class ForestEffort:
+class ForestParameters:
     """Parameters of `rp-forest`. benchmarks/neighbors.py measures the recall of the defaults."""
 
     trees: int = 8
@@ -33,8 +33,8 @@ CLUSTER_SIZE = 256  # approximate number of points in a cluster
 
 
 @dataclass(frozen=True)
-class ClusterEffort:
-    """Parameters of `clusters`. benchmarks/neighbors.py measures the recall of choose_effort."""
+class ClusterParameters:
+    """Parameters of `clusters`. benchmarks/neighbors.py measures the recall of choose_cluster_parameters."""
 
     probes: int  # the most clusters that a point is compared with on average, its own included
     size: int = CLUSTER_SIZE
@@ -62,10 +62,10 @@ def usual_probes(n: int) -> float:
     return 27 + 0.108 * math.sqrt(n)
 
 
-def choose_effort(n: int, d: int) -> ClusterEffort:
-    """Return an effort with as many probes as AFFORDABLE_SECONDS allow, or usual_probes if those are more."""
+def choose_cluster_parameters(n: int, d: int) -> ClusterParameters:
+    """Return parameters with as many probes as AFFORDABLE_SECONDS allow, or usual_probes if those are more."""
     affordable = AFFORDABLE_SECONDS / (n * CLUSTER_SIZE * (SECONDS_PER_PAIR + d * SECONDS_PER_COORDINATE))
-    return ClusterEffort(probes=round(max(usual_probes(n), affordable)))
+    return ClusterParameters(probes=round(max(usual_probes(n), affordable)))
 
 
 @dataclass(frozen=True)
@@ -97,31 +97,31 @@ def search_vantage_point_tree(request: SearchRequest) -> Neighbors:
 
 
 def search_forest(request: SearchRequest) -> Neighbors:
-    effort = ForestEffort()
+    parameters = ForestParameters()
     found = _core.rp_forest_neighbors(
         request.points,
         request.k,
         request.seed,
-        effort.trees,
-        effort.candidates,
-        effort.rounds,
-        effort.reach,
+        parameters.trees,
+        parameters.candidates,
+        parameters.rounds,
+        parameters.reach,
         request.token,
         request.threads,
     )
     return Neighbors(*found)
 
 
-def search_in_clusters(request: SearchRequest, effort: ClusterEffort, queries: int) -> Neighbors:
+def search_in_clusters(request: SearchRequest, parameters: ClusterParameters, queries: int) -> Neighbors:
     """Return the neighbors of the first `queries` points, among all points."""
     indices, distances, order = _core.cluster_neighbors(
         request.points,
         request.k,
         request.seed,
-        effort.size,
-        effort.recall,
-        effort.probes,
-        effort.reach,
+        parameters.size,
+        parameters.recall,
+        parameters.probes,
+        parameters.reach,
         queries,
         request.reorder,
         request.token,
@@ -132,7 +132,7 @@ def search_in_clusters(request: SearchRequest, effort: ClusterEffort, queries: i
 
 def search_clusters(request: SearchRequest) -> Neighbors:
     n, d = request.points.shape
-    return search_in_clusters(request, choose_effort(n, d), n)
+    return search_in_clusters(request, choose_cluster_parameters(n, d), n)
 
 
 SEARCHES: dict[str, Callable[[SearchRequest], Neighbors]] = {
@@ -164,7 +164,7 @@ def find_neighbors(
     *,
     reorder: bool = False,
 ) -> Neighbors:
-    """Stage 2: return k neighbors of each of the n points, 1 <= k < n.
+    """Return k neighbors of each of the n points, 1 <= k < n.
 
     With `reorder`, a search may renumber the points so that near ones are close in memory; it then returns `order`.
     """
@@ -184,4 +184,4 @@ def find_neighbors_of_first(points: Points, queries: int, k: int, seed: int, thr
     if exact:
         found = search_exact(request)
         return Neighbors(found.indices[:queries], found.distances[:queries])
-    return search_in_clusters(request, choose_effort(n, d), queries)
+    return search_in_clusters(request, choose_cluster_parameters(n, d), queries)

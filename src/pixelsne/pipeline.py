@@ -14,7 +14,7 @@ from pixelsne import _core
 from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
 from pixelsne.arrays import Positions
 from pixelsne.descent import Descent, State
-from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
+from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
 from pixelsne.graphs import perplexity_for_graph
@@ -46,7 +46,7 @@ def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) ->
     count = min(settings.n_neighbors or int(3 * max(perplexity)), n - 1)
     if count < max(perplexity):
         raise ValueError(
-            f"n_neighbors={settings.n_neighbors} cannot carry a perplexity of {max(perplexity):g}; "
+            f"n_neighbors={settings.n_neighbors} is too small for a perplexity of {max(perplexity):g}; "
             f"use n_neighbors >= {max(perplexity):g} (three times as many is usual) or a lower perplexity"
         )
     return count
@@ -200,7 +200,9 @@ class Run:
     def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
         """Return the current map."""
         if self.descent is None or self.prepared is None:
-            raise RuntimeError("the run has not reached its descent yet: there is no map to take")
+            raise RuntimeError(
+                "there is no map yet: the run has not reached the descent; iterate over its snapshots first"
+            )
         descent, threads = self.descent, self.settings.threads
         # After an interrupt, use the normalizer of the last step: an exact one takes about a second.
         interrupted = stopped_by == "interrupt" and descent.iteration > 0
@@ -221,13 +223,13 @@ class Run:
         )
 
 
-def as_snapshots(phase: PhaseName, work: Generator[float, None, Result]) -> Generator[Snapshot, None, Result]:
+def as_snapshots(stage: Stage, work: Generator[float, None, Result]) -> Generator[Snapshot, None, Result]:
     """Yield the progress of a watched call as Snapshots."""
-    yield Snapshot(0, phase, 0.0)
+    yield Snapshot(0, stage, 0.0)
     with closing(work):
         while True:
             try:
                 fraction = next(work)
             except StopIteration as finished:
                 return cast("Result", finished.value)
-            yield Snapshot(0, phase, fraction)
+            yield Snapshot(0, stage, fraction)

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from pixelsne.descent_loop import Snapshot
 
-STAGES = {
+# What each stage, and each phase of the descent, does.
+DESCRIPTIONS = {
     "reduce": "reducing",
     "neighbors": "neighbors",
     "affinities": "affinities",
@@ -49,12 +50,12 @@ class Bar:
         self._last_measurements = f" · {measured}" if measured else self._last_measurements
         numbers = f"iteration {snapshot.iteration}{self._last_measurements}" if in_descent else ""
         self._progress.update(
-            self._task, completed=snapshot.fraction, description=STAGES[snapshot.phase], numbers=numbers
+            self._task, completed=snapshot.fraction, description=DESCRIPTIONS[snapshot.phase], numbers=numbers
         )
 
 
 class Lines:
-    """Write one line per stage, and one every few seconds during a stage."""
+    """Write one line per stage or phase, and one every few seconds."""
 
     def __init__(self) -> None:
         self._unprinted: Snapshot | None = None
@@ -78,7 +79,7 @@ class Lines:
 
     def _print(self, snapshot: Snapshot, now: float) -> None:
         self._unprinted = None
-        parts = [f"{now - self._start:7.1f} s  {STAGES[snapshot.phase]:<10} {snapshot.fraction:4.0%}"]
+        parts = [f"{now - self._start:7.1f} s  {DESCRIPTIONS[snapshot.phase]:<10} {snapshot.fraction:4.0%}"]
         if self._descent_start is not None:
             parts += [f"iteration {snapshot.iteration}", format_measurements(snapshot), self._time_left(snapshot, now)]
         print(" · ".join(filter(None, parts)), file=sys.stderr, flush=True)  # noqa: T201 - this class prints

@@ -56,7 +56,7 @@ MIN_CLASSES = 3  # for a correlation of distances between their centers
 TRIPLETS_PER_POINT = 5
 
 
-def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
+def _check_rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
     if hasattr(values, "toarray"):
         raise ValueError(f"{name} must be dense here, got a sparse matrix; use {name}.toarray(), or its reduced rows")
     rows = np.asarray(values)
@@ -71,14 +71,14 @@ def _rows(name: str, values: ArrayLike, n: int | None = None) -> AnyArray:
     return rows
 
 
-def _counts(k: Any, n: int) -> list[int]:
+def _check_counts(k: Any, n: int) -> list[int]:
     several = list(k) if is_sequence(k) else [k]
     if not several:
         raise ValueError("k must be a number or a sequence of numbers, got an empty one")
     return [check_count("k", count, 1, n - 1) for count in several]
 
 
-def _classes(labels: ArrayLike, n: int) -> Classes:
+def _check_labels(labels: ArrayLike, n: int) -> Classes:
     classes = np.unique(np.asarray(labels), return_inverse=True)[1]
     if classes.shape != (n,):
         raise ValueError(f"labels must be one for each of the {n} points, got shape {np.shape(labels)}")
@@ -105,9 +105,9 @@ def point_precision(X: ArrayLike, embedding: ArrayLike, k: Any, *, n_jobs: int |
 
     The shape is (n), or (len(k), n) for a sequence. Points with low values have few true neighbors nearby.
     """
-    values = _rows("X", X)
-    placed = _rows("embedding", embedding, len(values))
-    counts = _counts(k, len(values))
+    values = _check_rows("X", X)
+    placed = _check_rows("embedding", embedding, len(values))
+    counts = _check_counts(k, len(values))
     true, shown = _nearest(values, max(counts), n_jobs), _nearest(placed, max(counts), n_jobs)
     compared = Comparison(np.arange(len(values)), true, shown, placed)
     shares = np.array([precision_of_points(compared, count) for count in counts])
@@ -155,9 +155,9 @@ def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: int, *, n_jobs: int
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Sequence[int], *, n_jobs: int | None = -1) -> Float64s: ...
 def knn_accuracy(embedding: ArrayLike, labels: ArrayLike, k: Any, *, n_jobs: int | None = -1) -> float | Float64s:
     """Return the share of points whose label is the most frequent one among their k nearest points on the map."""
-    placed = _rows("embedding", embedding)
-    classes = _classes(labels, len(placed))
-    counts = _counts(k, len(placed))
+    placed = _check_rows("embedding", embedding)
+    classes = _check_labels(labels, len(placed))
+    counts = _check_counts(k, len(placed))
     shown = _nearest(placed, max(counts), n_jobs)
     compared = Comparison(np.arange(len(placed)), shown, shown, placed, classes=classes)  # the data do not matter
     scores = np.array([compute_accuracy(compared, count) for count in counts])
@@ -191,8 +191,8 @@ def triplet_accuracy(
     Every point is a in `per_point` triplets. 0.5 is chance; 1 means that all distances keep their order. Triplets with
     two equal distances in X do not count.
     """
-    values = _rows("X", X)
-    placed = _rows("embedding", embedding, len(values))
+    values = _check_rows("X", X)
+    placed = _check_rows("embedding", embedding, len(values))
     if len(values) < FEWEST_FOR_A_TRIPLET:
         raise ValueError(f"X must have at least {FEWEST_FOR_A_TRIPLET} rows to form triplets, got {len(values)}")
     rows = np.arange(len(values))
@@ -225,9 +225,9 @@ def center_correlation(X: ArrayLike, embedding: ArrayLike, labels: ArrayLike) ->
 
     1 means that the distances between classes have the same order. At least three classes are needed.
     """
-    values = _rows("X", X)
-    placed = _rows("embedding", embedding, len(values))
-    classes = _classes(labels, len(placed))
+    values = _check_rows("X", X)
+    placed = _check_rows("embedding", embedding, len(values))
+    classes = _check_labels(labels, len(placed))
     if classes.max() < MIN_CLASSES - 1:
         raise ValueError(f"labels must name at least {MIN_CLASSES} classes, got {classes.max() + 1}")
     return correlation_of_centers(values, placed, classes)
@@ -262,7 +262,7 @@ def kl_divergence(affinities: Affinities, positions: ArrayLike, *, n_jobs: int |
 
     `affinities` come from pixelsne.affinities.joint_affinities.
     """
-    rows = np.ascontiguousarray(_rows("positions", positions, len(affinities)), dtype=np.float32)
+    rows = np.ascontiguousarray(_check_rows("positions", positions, len(affinities)), dtype=np.float32)
     threads = check_threads(n_jobs)
     attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
     normalizer = _core.exact_repulsion(rows, np.empty_like(rows), threads)

@@ -132,7 +132,7 @@ def largest_magnitude(part: Part) -> float:
 
 
 def count_extremes(part: Part, threshold: Threshold) -> ExtremeCounts | None:
-    """Return the census of the values beyond the threshold; None if the part has no rows."""
+    """Count the values beyond the threshold; None if the part has no rows."""
     blocks = float_blocks(part.values, part.token)
     return merge_known_counts([count_block(block, threshold, part.first_row + rows.start) for rows, block in blocks])
 
@@ -141,8 +141,8 @@ def greatest(magnitudes: Sequence[float]) -> float:
     return max(magnitudes)
 
 
-def merge_known_counts(censuses: Sequence[ExtremeCounts | None]) -> ExtremeCounts | None:
-    known = [census for census in censuses if census is not None]
+def merge_known_counts(parts: Sequence[ExtremeCounts | None]) -> ExtremeCounts | None:
+    known = [counts for counts in parts if counts is not None]
     return merge_counts(known) if known else None
 
 
@@ -248,8 +248,8 @@ def find_extremes(rows: Rows, largest: float) -> Extremes:
     if threshold is None:
         return Extremes(None, largest, describe_frequent(sample, largest))
     rows.expect(1)
-    census = rows.map_reduce(count_extremes, merge_known_counts, threshold)
-    return Extremes(None, largest) if census is None else decide_clipping(census, largest)
+    counts = rows.map_reduce(count_extremes, merge_known_counts, threshold)
+    return Extremes(None, largest) if counts is None else decide_clipping(counts, largest)
 
 
 def column_deviations(rows: Rows, preprocessing: RowPreprocessing, mean: Float64s) -> Float64s:

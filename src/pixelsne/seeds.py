@@ -35,7 +35,7 @@ class SeedReport:
             f"KL divergence            {lowest:.4f} to {highest:.4f}\n"
             f"neighbors that stay      {self.stability.mean():.1%} of {self.k} "
             f"(a tenth of the points below {low:.0%}, half below {middle:.0%}, nine tenths below {high:.0%})\n"
-            f"places, maps aligned     {np.median(self.moved):.1f} pixels apart for the median point"
+            f"positions, maps aligned  {np.median(self.moved):.1f} pixels apart for the median point"
         )
 
 

@@ -189,9 +189,10 @@ class PairwiseMetric:
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PairwiseMetric":  # noqa: ARG003
         if values.shape[0] > MOST_POINTS_FOR_OTHER_METRICS:
             raise ValueError(
-                f"metric={settings.metric!r} compares all pairs, which {values.shape[0]:,} points are too many for "
-                f"(at most {MOST_POINTS_FOR_OTHER_METRICS:,}); find the neighbors with a library that knows this "
-                "distance and pass the sparse graph with metric='precomputed', or use metric='euclidean' or 'cosine'"
+                f"metric={settings.metric!r} compares all pairs, so X may have at most "
+                f"{MOST_POINTS_FOR_OTHER_METRICS:,} rows, got {values.shape[0]:,}; find the neighbors with a library "
+                "that knows this distance and pass the sparse graph with metric='precomputed', or use "
+                "metric='euclidean' or 'cosine'"
             )
         check_sparse_support(settings.metric, values)
         return cls(canonical(values), settings.metric)
@@ -306,11 +307,11 @@ class PrecomputedAffinities(PrecomputedSpace):
         return cls(values.shape[0], precomputed_affinities(values))
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
-        raise TypeError("affinities take the place of neighbors: there are none to look for")
+        raise TypeError("precomputed affinities replace the neighbors: use `affinities` of the space")
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:  # noqa: ARG002
         raise ValueError(
-            "metric='affinities' cannot place new points: nothing tells how near they are to the old ones; "
+            "metric='affinities' cannot place new points, because their affinities are unknown; "
             "use metric='precomputed' with distances, or fit old and new points together"
         )
 

@@ -34,8 +34,8 @@ def warn_of_unlike_columns(values: Any, names: Sequence[str]) -> None:
     """Warn if the columns of a table have different units. names: its column names, none for arrays."""
     if widths := describe_widths(values, names):
         warnings.warn(
-            f"the columns of X deviate by very different amounts ({widths}), so the widest decide about the map; "
-            "scale='standard' lets all count alike",
+            f"the standard deviations of the columns of X differ widely ({widths}), so the largest dominate the map; "
+            "pass scale='standard' to give all columns the same weight",
             UserWarning,
             stacklevel=5,
         )

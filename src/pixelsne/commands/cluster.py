@@ -1,7 +1,7 @@
 """`pixelsne embed --cluster`: compute the map of many files on a Dask cluster, in one output file per input file."""
 
 import json
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any
@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from pixelsne import __version__
 from pixelsne.choices import STARTS
-from pixelsne.commands.embed import Clock
+from pixelsne.commands.embed import Clock, run_fit
 from pixelsne.commands.fitting import make_model, names_of
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.options import EmbedOptions
@@ -64,24 +64,24 @@ def run(options: EmbedOptions, signals: Signals) -> int:
     """Compute and write the map. Return the exit code."""
     check(options)
     reporter, clock, model = options.reporter, Clock(), make_model(options.fitting)
-    work: DistributedRun | None = None
+    fit: DistributedRun | None = None
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
         client = stack.enter_context(connect(options.cluster or "local", options.workers))
         try:
             check_folder(options, client, reporter)
-            paths, work = start(options, client, model, reporter)
+            paths, fit = start(options, client, model, reporter)
             clock.mark("read")
-            follow(work, signals, reporter)
+            run_fit(fit, signals, None, reporter)
             clock.mark("fit")
-            rows = write(options, work, paths, model)
+            rows = write(options, fit, paths, model)
             clock.mark("write")
         except Stopped as stopped:
-            reporter.warn(f"stopped{stop_message(options, stopped, work, writing='fit' in clock.seconds)}")
+            reporter.warn(f"stopped{stop_message(options, stopped, fit, writing='fit' in clock.seconds)}")
             return stopped.exit_code
-        if work.folder is not None:
-            work.folder.remove()
-        report(options, work, rows, clock, reporter)
+        if fit.folder is not None:
+            fit.folder.remove()
+        report(options, fit, rows, clock, reporter)
     return 0
 
 
@@ -101,29 +101,29 @@ def check_folder(options: EmbedOptions, client: Any, reporter: Reporter) -> None
 def start(options: EmbedOptions, client: Any, model: PixelSNE, reporter: Reporter) -> tuple[list[str], DistributedRun]:
     """Return the input files and a run that has not started."""
     paths = expand(options.files.input_path)
-    work = start_files(paths, client, model, options.reading, checkpoint=options.files.checkpoint)
-    rows = f"{work.partitions.rows:,} rows of {work.partitions.columns:,} numbers{names_of(work.partitions.names)}"
-    reporter.info(f"{len(paths)} files on {work.runner.shards} workers, {rows}")
-    return paths, work
+    fit = start_files(paths, client, model, options.reading, checkpoint=options.files.checkpoint)
+    rows = f"{fit.partitions.rows:,} rows of {fit.partitions.columns:,} numbers{names_of(fit.partitions.names)}"
+    reporter.info(f"{len(paths)} files on {fit.runner.shards} workers, {rows}")
+    return paths, fit
 
 
-def write(options: EmbedOptions, work: DistributedRun, paths: list[str], model: PixelSNE) -> int:
+def write(options: EmbedOptions, fit: DistributedRun, paths: list[str], model: PixelSNE) -> int:
     """Write the map. Return the number of rows."""
-    figures = {"settings": serializable_parameters(model, {}), "seed": options.fitting.seed}
+    metadata = {"settings": serializable_parameters(model, {}), "seed": options.fitting.seed}
     with new_folder(options.files.output) as folder:
-        return work.write(paths, options.reading, targets_of(folder, paths), figures)
+        return fit.write(paths, options.reading, targets_of(folder, paths), metadata)
 
 
-def stop_message(options: EmbedOptions, stopped: Stopped, work: DistributedRun | None, *, writing: bool) -> str:
+def stop_message(options: EmbedOptions, stopped: Stopped, fit: DistributedRun | None, *, writing: bool) -> str:
     """Write a last checkpoint, if possible. Return what was written and how to continue, as the end of a message."""
     output, checkpoint = options.files.output, options.files.checkpoint
     if writing and not is_remote(output) and Path(output).exists():
         return f" when the map was complete: {output}"
     saved = False
-    if work is not None and not stopped.forced:
+    if fit is not None and not stopped.forced:
         with suppress(Stopped):  # a second signal stops at once
-            saved = work.keep()
-    when = f" at iteration {work.iteration}" if work is not None and saved else ""
+            saved = fit.write_checkpoint()
+    when = f" at iteration {fit.iteration}" if fit is not None and saved else ""
     written = f"{output} may hold parts of the map" if writing and is_remote(output) else "nothing written"
     if not checkpoint:
         return f"{when}, {written}; pass --checkpoint FOLDER to be able to resume"
@@ -142,29 +142,19 @@ def targets_of(folder: str, paths: list[str]) -> list[str]:
     return targets
 
 
-def follow(work: DistributedRun, signals: Signals, reporter: Reporter) -> None:
-    """Run to the end, or raise Stopped after an iteration."""
-    with signals.deferred(), ExitStack() as stack:
-        listeners = reporter.listeners(stack)
-        for snapshot in stack.enter_context(closing(work.snapshots())):
-            for listener in listeners:
-                listener(snapshot)
-            signals.check()
-
-
-def report(options: EmbedOptions, work: DistributedRun, rows: int, clock: Clock, reporter: Reporter) -> None:
+def report(options: EmbedOptions, fit: DistributedRun, rows: int, clock: Clock, reporter: Reporter) -> None:
     if not options.as_json:
-        reporter.info(f"{work.iteration} iterations, KL {work.kl:.3f}, {clock.total():.1f} s: {options.files.output}")
+        reporter.info(f"{fit.iteration} iterations, KL {fit.kl:.3f}, {clock.total():.1f} s: {options.files.output}")
         return
     result = {
         "pixelsne_version": __version__,
         "rows": rows,
-        "workers": work.runner.shards,
-        "n_pca": work.components,
-        "iterations": work.iteration,
-        "stopped_by": work.stopped_by,
-        "kl_divergence": work.kl,
-        "timings": {**work.timings, **clock.seconds, "total": clock.total()},
+        "workers": fit.runner.shards,
+        "n_pca": fit.components,
+        "iterations": fit.iteration,
+        "stopped_by": fit.stopped_by,
+        "kl_divergence": fit.kl,
+        "timings": {**fit.timings, **clock.seconds, "total": clock.total()},
         "paths": {"map": options.files.output},
     }
     click.echo(json.dumps(result))

@@ -4,7 +4,7 @@ import json
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,9 @@ from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import file_identity
 from pixelsne.files.source import Source
 from pixelsne.pipeline import Run
+
+if TYPE_CHECKING:
+    from pixelsne.distributed import DistributedRun
 
 # Options that name an output file, and the content of that file.
 RESULTS = {"output": "map", "picture": "picture", "html": "page", "model_path": "model"}
@@ -53,7 +56,7 @@ class Clock:
 def run(options: EmbedOptions, signals: Signals) -> int:
     """Compute the map and write all results. Return the exit code."""
     files, reporter = options.files, options.reporter
-    work: Run | None = None
+    fit: Run | None = None
     checkpoint: Checkpoint | None = None
     written: list[str] | None = None
     clock = Clock()
@@ -65,18 +68,18 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             source = read_checked(options, model)
             check_disk(files, model, source)
             clock.mark("read")
-            work = model.start(source.values)
-            checkpoint = open_checkpoint(options, work, source)
+            fit = model.start(source.values)
+            checkpoint = open_checkpoint(options, fit, source)
             clock.mark("checkpoint")
-            follow(work, signals, checkpoint, reporter)
-            model.finish(work)
+            run_fit(fit, signals, checkpoint, reporter)
+            model.finish(fit)
             clock.mark("fit")
             written = []
             map_ = map_of(model, source, options.reading, options.fitting.seed)
             for path in write_results(files, map_, model, source, options.reading.label, options.drawing):
                 written.append(path)
         except Stopped as stopped:
-            report_stop(stopped, work, checkpoint, written, reporter)
+            report_stop(stopped, fit, checkpoint, written, reporter)
             return stopped.exit_code
     clock.mark("write")
     if checkpoint is not None:
@@ -94,33 +97,33 @@ def read_checked(options: EmbedOptions, model: PixelSNE) -> Source:
     return source
 
 
-def open_checkpoint(options: EmbedOptions, work: Run, source: Source) -> Checkpoint | None:
+def open_checkpoint(options: EmbedOptions, fit: Run, source: Source) -> Checkpoint | None:
     """Return the checkpoint to write, if any, and resume the run from an existing one."""
     resumed = options.files.resume
     path = options.files.checkpoint or resumed
     if path is None:
         return None
-    identity = identity_of(source.values, work.settings)
+    identity = identity_of(source.values, fit.settings)
     is_same = False
     if resumed is not None and Path(resumed).exists():
-        resume(resumed, work, identity)
-        options.reporter.info(f"resuming from iteration {work.descent.iteration if work.descent else 0}")
+        resume(resumed, fit, identity)
+        options.reporter.info(f"resuming from iteration {fit.descent.iteration if fit.descent else 0}")
         is_same = file_identity(Path(path)) == file_identity(Path(resumed))
-    return Checkpoint(Path(path), work, identity, options.every, prepared_exists=is_same)
+    return Checkpoint(Path(path), fit, identity, options.every, prepared_exists=is_same)
 
 
-def follow(work: Run, signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
+def run_fit(fit: "Run | DistributedRun", signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
     """Run to the end, or raise Stopped after an iteration."""
     with signals.deferred(), ExitStack() as stack:
         listeners = [*([checkpoint.write_if_due] if checkpoint else []), *reporter.listeners(stack)]
-        for snapshot in stack.enter_context(closing(work.snapshots())):
+        for snapshot in stack.enter_context(closing(fit.snapshots())):
             for listener in listeners:
                 listener(snapshot)
             signals.check()
 
 
 def report_stop(
-    stopped: Stopped, work: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, reporter: Reporter
+    stopped: Stopped, fit: Run | None, checkpoint: Checkpoint | None, written: list[str] | None, reporter: Reporter
 ) -> None:
     """Report why the run stopped, and write a last checkpoint.
 
@@ -134,7 +137,7 @@ def report_stop(
     elif checkpoint is None:
         reporter.warn("stopped, nothing written; pass --checkpoint FILE to be able to resume")
     elif resume_hint := write_last_checkpoint(checkpoint):
-        reporter.warn(f"stopped at iteration {work.descent.iteration if work and work.descent else 0}{resume_hint}")
+        reporter.warn(f"stopped at iteration {fit.descent.iteration if fit and fit.descent else 0}{resume_hint}")
     else:
         reporter.warn("stopped before the map began to form: there is nothing to resume")
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import calibrate
 from pixelsne.arrays import Positions
-from pixelsne.distributed.initial_positions import Axes, start_positions
-from pixelsne.distributed.shards import ShardPoints, take
+from pixelsne.distributed.initial_positions import Axes, initial_positions
+from pixelsne.distributed.shards import ShardPoints
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner, threads_here
 from pixelsne.neighbors import find_neighbors_of_first
@@ -38,17 +38,17 @@ class ShardKernels(Sized):
     own: int
     rows: NDArray[np.int64]  # (own + ghosts) of the input
     owners: NDArray[np.int32]  # (own + ghosts)
-    start: Positions  # (own, 2)
+    positions: Positions  # (own, 2), the initial ones
     indices: NDArray[np.int32]  # (own, k) among own points and ghosts
     values: NDArray[np.float32]  # (own, k)
 
 
 @dataclass(frozen=True)
-class Rows(Sized):
-    """A shard's rows of P: columns below `own` are its own points, the others its halo."""
+class ShardAffinities(Sized):
+    """A shard's rows of P. Columns below `own` are its own points, the others its halo."""
 
     shard: int
-    rows: NDArray[np.int64]  # (own)
+    rows: NDArray[np.int64]  # (own) of the input
     offsets: NDArray[np.int64]  # (own + 1)
     columns: NDArray[np.int32]
     values: NDArray[np.float32]
@@ -56,8 +56,8 @@ class Rows(Sized):
     halo_owners: NDArray[np.int32]  # (halo) ascending
 
 
-def search(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | None) -> ShardKernels:
-    """Run stages 2, 3a and 4 for a shard: neighbors, kernels and initial positions of the points it owns."""
+def compute_kernels(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | None) -> ShardKernels:
+    """Find neighbors, kernels and initial positions of the points that a shard owns."""
     own = shard_points.own
     if own == 0:
         raise ValueError("a shard got no points; use fewer workers for so little data")
@@ -70,13 +70,13 @@ def search(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | N
     order = np.arange(len(shard_points.rows))
     if found.order is not None:
         order[:own] = found.order
-    start = start_positions(shard_points.points[:own], axes, settings.seed + shard_points.shard)
+    positions = initial_positions(shard_points.points[:own], axes, settings.seed + shard_points.shard)
     return ShardKernels(
         shard_points.shard,
         own,
         shard_points.rows[order],
         shard_points.owners[order],
-        start[order[:own]],
+        positions[order[:own]],
         found.indices,
         values,
     )
@@ -176,7 +176,7 @@ def number_halo(columns: Any, own: int, known: KnownPoints) -> tuple[Any, Any]:
     return known.rows[others], known.owners[others]
 
 
-def assemble(kernels: ShardKernels, received: list[Edges], n: int) -> Rows:
+def assemble(kernels: ShardKernels, received: list[Edges], n: int) -> ShardAffinities:
     """Return the shard's rows of P = (C + C^T) / 2n. received: for every shard, its edges that end here."""
     known, parts = number_incoming(kernels, received)
     offsets, columns, values = _core.joint_affinities_of_part(
@@ -189,21 +189,15 @@ def assemble(kernels: ShardKernels, received: list[Edges], n: int) -> Rows:
         threads_here(),
     )
     halo_rows, halo_owners = number_halo(columns, kernels.own, known)
-    return Rows(kernels.shard, kernels.rows[: kernels.own].copy(), offsets, columns, values, halo_rows, halo_owners)
+    rows = kernels.rows[: kernels.own].copy()
+    return ShardAffinities(kernels.shard, rows, offsets, columns, values, halo_rows, halo_owners)
 
 
 def distribute_affinities(
     runner: TaskRunner, shard_points: list[Any], axes: Any, k: int, n: int, settings: Settings
 ) -> tuple[list[Any], list[Any]]:
-    """Run stages 2 to 4: return the kernels of each shard and its rows of P, as futures."""
-    count = runner.shards
-    kernels = [
-        runner.task("neighbors", search, part, k, settings, axes, shard=s) for s, part in enumerate(shard_points)
-    ]
-    sent = [runner.task("affinities", outgoing_edges, part, count, shard=s) for s, part in enumerate(kernels)]
-    received = [[runner.task("affinities", take, edges, shard) for edges in sent] for shard in range(count)]
-    rows = [
-        runner.task("affinities", assemble, part, edges, n, shard=s)
-        for s, (part, edges) in enumerate(zip(kernels, received, strict=True))
-    ]
-    return kernels, rows
+    """Return the kernels of each shard and its rows of P, as futures."""
+    kernels = runner.map_shards("neighbors", compute_kernels, shard_points, shared=(k, settings, axes))
+    sent = runner.map_shards("affinities", outgoing_edges, kernels, shared=(runner.shards,))
+    received = runner.transpose("affinities", sent, runner.shards)
+    return kernels, runner.map_shards("affinities", assemble, kernels, received, shared=(n,))

@@ -8,42 +8,37 @@ on no earlier task. So if a worker is lost, only the iterations since the last c
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray, Placed
-from pixelsne.descent_loop import StoppedBy
-from pixelsne.distributed.affinities import Rows
+from pixelsne.arrays import AnyArray
+from pixelsne.descent_loop import Progress
+from pixelsne.distributed.affinities import ShardAffinities
 from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks
 from pixelsne.distributed.halo import HaloExport
 from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.archive import damage, read_archive, read_kind, write_archive
+from pixelsne.files.checkpoint import LAST_SAMPLE, describe_progress, read_progress, read_timings
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run
-from pixelsne.files.model import array_of, finite
-from pixelsne.settings import Settings, check_choice, check_count
+from pixelsne.settings import Settings, check_count
 
 KIND = "pixelsne distributed run"
 VERSION = 1
 RUN = "run.pixelsne"
-ROW_PARTS = ("rows", "offsets", "columns", "values", "halo_rows", "halo_owners")
-GRAPH_PARTS = (*ROW_PARTS, "given_rows", "given_places", "sources", "source_lengths")
+AFFINITY_PARTS = ("rows", "offsets", "columns", "values", "halo_rows", "halo_owners")
+GRAPH_PARTS = (*AFFINITY_PARTS, "given_rows", "given_places", "sources", "source_lengths")
 STATE_PARTS = ("positions", "velocity", "gains")
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress(Progress):
     """The state of a run that is not on the workers."""
 
-    iteration: int
-    next_step: int
-    stopped_by: StoppedBy
-    measurements: list[tuple[int, float, float]]  # as in History
     timings: dict[str, float]
-    last_sample: Placed  # sampled points on the screen at the last measurement
-    components: int | None = None  # dimensions after reduction
+    components: int | None  # dimensions after reduction
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
@@ -65,26 +60,27 @@ def state_file(folder: str, iteration: int, shard: int) -> Path:
 def save_graph(graph: ShardGraph, folder: str) -> int:
     """Write a graph on the worker that holds it; return the shard."""
     lengths = [len(indices) for indices in graph.sources]
-    arrays = {name: getattr(graph.rows, name) for name in ROW_PARTS}
+    arrays = {name: getattr(graph.affinities, name) for name in AFFINITY_PARTS}
     arrays |= {"given_rows": graph.exported.rows, "given_places": graph.exported.indices}
     arrays |= {"sources": np.concatenate(graph.sources), "source_lengths": np.array(lengths, dtype=np.int64)}
-    write_archive(graph_file(folder, graph.rows.shard), {"shard": graph.rows.shard}, arrays)
-    return graph.rows.shard
+    shard = graph.affinities.shard
+    write_archive(graph_file(folder, shard), {"shard": shard}, arrays)
+    return shard
 
 
-def load_graph(folder: str, shard: int) -> ShardGraph:
-    *rows, exported_rows, exported_indices, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
+def load_graph(shard: int, folder: str) -> ShardGraph:
+    *affinities, exported_rows, exported_indices, sources, lengths = read_arrays(graph_file(folder, shard), GRAPH_PARTS)
     exported = HaloExport(exported_rows, exported_indices)
-    return ShardGraph(Rows(shard, *rows), exported, np.split(sources, np.cumsum(lengths)[:-1]))
+    return ShardGraph(ShardAffinities(shard, *affinities), exported, np.split(sources, np.cumsum(lengths)[:-1]))
 
 
-def save_state(state: ShardState, folder: str, iteration: int, shard: int) -> int:
+def save_state(state: ShardState, shard: int, folder: str, iteration: int) -> int:
     arrays = {name: getattr(state, name) for name in STATE_PARTS}
     write_archive(state_file(folder, iteration, shard), {"shard": shard, "iteration": iteration}, arrays)
     return shard
 
 
-def load_state(folder: str, iteration: int, shard: int) -> ShardState:
+def load_state(shard: int, folder: str, iteration: int) -> ShardState:
     return ShardState(*read_arrays(state_file(folder, iteration, shard), STATE_PARTS))
 
 
@@ -113,19 +109,6 @@ def shards_of(folder: str | os.PathLike[str]) -> int | None:
         raise FileError(file, "is damaged: the number of workers is missing") from None
 
 
-def read_progress(document: dict[str, Any], arrays: dict[str, AnyArray], max_iter: int) -> Progress:
-    iteration = check_count("iteration", document["iteration"], 0, max_iter)
-    return Progress(
-        iteration=iteration,
-        next_step=check_count("next_pace", document["next_pace"], iteration, max_iter),
-        stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
-        measurements=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
-        timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
-        last_sample=array_of(arrays, "last_look", np.float32, (None, 2)),
-        components=check_count("components", document["components"], 1),
-    )
-
-
 class SharedFolder:
     """The folder with the checkpoint files of one run."""
 
@@ -135,7 +118,7 @@ class SharedFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         check_shared_folder(runner.client, self.path)
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> RunProgress | None:
         """Return the progress of an earlier run of the same data and settings; None if there is none."""
         if not has_run(self.path):
             return None
@@ -143,45 +126,40 @@ class SharedFolder:
         document, arrays = read_kind(file, KIND, VERSION)
         check_identity(file, document, self._identity)
         try:
-            progress = read_progress(document, arrays, self._identity["max_iter"])
+            progress = RunProgress(
+                **vars(read_progress(document, arrays, 0, self._identity["max_iter"])),
+                timings=read_timings(document),
+                components=check_count("components", document["components"], 1),
+            )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(file, f"is damaged: {damage(error)}") from None
         self._saved = progress.iteration
         return progress
 
     def save_graphs(self, graphs: list[Any]) -> None:
-        runner = self._runner
-        runner.gather([runner.task("save", save_graph, one, str(self.path), shard=s) for s, one in enumerate(graphs)])
+        self._runner.gather(self._runner.map_shards("save", save_graph, graphs, shared=(str(self.path),)))
 
     def load_graphs(self) -> list[Any]:
-        runner = self._runner
-        return [runner.task("load", load_graph, str(self.path), shard, shard=shard) for shard in range(runner.shards)]
+        return self._runner.map_shards("load", load_graph, range(self._runner.shards), shared=(str(self.path),))
 
     def load_states(self, iteration: int) -> list[Any]:
-        runner, folder = self._runner, str(self.path)
-        return [runner.task("load", load_state, folder, iteration, s, shard=s) for s in range(runner.shards)]
+        shared = (str(self.path), iteration)
+        return self._runner.map_shards("load", load_state, range(self._runner.shards), shared=shared)
 
-    def save(self, tasks: ShardTasks, progress: Progress) -> None:
+    def save(self, tasks: ShardTasks, progress: RunProgress) -> None:
         """Write a checkpoint and continue from its files, so that the scheduler can drop older tasks."""
         runner, folder = self._runner, str(self.path)
-        runner.gather(
-            [
-                runner.task("save", save_state, state, folder, progress.iteration, shard, shard=shard)
-                for shard, state in enumerate(tasks.states)
-            ]
-        )
+        shared = (folder, progress.iteration)
+        runner.gather(runner.map_shards("save", save_state, tasks.states, range(runner.shards), shared=shared))
         document = {
             "kind": KIND,
             "version": VERSION,
             "run": self._identity | {"workers": runner.shards},
-            "iteration": progress.iteration,
-            "next_pace": progress.next_step,
-            "stopped_by": progress.stopped_by,
-            "looks": progress.measurements,
             "timings": progress.timings,
             "components": progress.components,
+            **describe_progress(progress),
         }
-        write_archive(self.path / RUN, document, {"last_look": progress.last_sample})
+        write_archive(self.path / RUN, document, {LAST_SAMPLE: progress.last_sample})
         tasks.continue_from(self.load_states(progress.iteration))
         before, self._saved = self._saved, progress.iteration
         if before is not None and before != progress.iteration:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.distributed.affinities import Rows, ShardKernels
+from pixelsne.distributed.affinities import ShardAffinities, ShardKernels
 from pixelsne.distributed.halo import HaloExport, decode, encode
 from pixelsne.distributed.repulsion import (
+    DescentSettings,
     Field,
     GatheredRepulsion,
     GlobalState,
-    Plan,
     ShardSummary,
     bounds_of,
     center_of,
@@ -41,7 +41,7 @@ from pixelsne.schedule import ScheduleStep
 class ShardGraph(Sized):
     """A shard's rows of P and its halo, which do not change during the descent."""
 
-    rows: Rows
+    affinities: ShardAffinities
     exported: HaloExport
     sources: list[NDArray[np.int32]]  # for each shard: which of its exported points are in this halo, by index
     _attraction: _core.Attraction | None = field(default=None, repr=False)
@@ -49,7 +49,7 @@ class ShardGraph(Sized):
     def attraction(self) -> _core.Attraction:
         """Return the rows of P as an object of the core, which checks them once per process."""
         if self._attraction is None:
-            rows = self.rows
+            rows = self.affinities
             points = len(rows.rows) + len(rows.halo_rows)
             self._attraction = _core.Attraction(
                 aligned(rows.offsets), aligned(rows.columns), aligned(rows.values), points
@@ -69,13 +69,9 @@ class ShardState(Sized):
     gains: Positions
 
 
-def begin(kernels: ShardKernels) -> ShardState:
-    positions = kernels.start
+def initial_state(kernels: ShardKernels) -> ShardState:
+    positions = kernels.positions
     return ShardState(positions, np.zeros_like(positions), np.ones_like(positions))
-
-
-def make_graph(rows: Rows, exported: HaloExport, sources: list[Any]) -> ShardGraph:
-    return ShardGraph(rows, exported, sources)
 
 
 def summarize(graph: ShardGraph, state: ShardState) -> ShardSummary:
@@ -101,13 +97,15 @@ class StepCache:
     Both run on the same worker, unless a worker was lost; then `move_shard` computes them again.
     """
 
-    def __init__(self, graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], plan: Plan) -> None:
+    def __init__(
+        self, graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], settings: DescentSettings
+    ) -> None:
         self.positions, self.threads = centered(state, summaries), threads_here()
         self.bounds = bounds_of(summaries)
-        self.on_lattice: _core.ShardField | None = None
-        if not plan.gathers:
-            self.lattice = _core.choose_lattice(self.bounds, plan.n, plan.most_nodes)
-            self.on_lattice = _core.ShardField(self.positions, self.lattice, self.threads)
+        self.shard_field: _core.ShardField | None = None
+        if not settings.gathers_positions:
+            self.lattice = _core.choose_lattice(self.bounds, settings.n, settings.most_nodes)
+            self.shard_field = _core.ShardField(self.positions, self.lattice, self.threads)
         self._attract: Callable[[], Positions] = lambda: self._pull(graph, summaries)
 
     def _pull(self, graph: ShardGraph, summaries: list[ShardSummary]) -> Positions:
@@ -115,40 +113,42 @@ class StepCache:
         graph.attraction().forces(with_halo(graph, self.positions, summaries, self.threads), pull, self.threads)
         return pull
 
-    def attract_ahead(self) -> None:
-        """Compute the attraction while lattices are sent and convolved."""
-        self._attract = _ahead.submit(self._attract).result
+    def start_attraction(self) -> None:
+        """Start computing the attraction on a thread, while lattices are sent and convolved."""
+        self._attract = _attraction_thread.submit(self._attract).result
 
     def attraction(self) -> Positions:
         return self._attract()
 
     def deposit(self) -> NDArray[np.float32]:
         """Return the lattice with this shard's points deposited, or the positions if there is no lattice."""
-        if self.on_lattice is None:
+        if self.shard_field is None:
             return self.positions.copy()  # `move_shard` changes these in place
         nodes = np.empty((self.lattice[4], self.lattice[3]), dtype=np.float32)
-        self.on_lattice.deposit(nodes, self.threads)
+        self.shard_field.deposit(nodes, self.threads)
         return nodes
 
-    def push(self, acting: Field | GatheredRepulsion, shard: int, summaries: list[ShardSummary]) -> Positions:
+    def push(self, repulsion: Field | GatheredRepulsion, shard: int, summaries: list[ShardSummary]) -> Positions:
         """Return the repulsion on the shard's points, (own, 2)."""
-        if isinstance(acting, GatheredRepulsion) or self.on_lattice is None:
-            return cast("GatheredRepulsion", acting).of_shard(shard, summaries)
+        if isinstance(repulsion, GatheredRepulsion) or self.shard_field is None:
+            return cast("GatheredRepulsion", repulsion).of_shard(shard, summaries)
         push = np.empty_like(self.positions)
-        self.on_lattice.read(acting.nodes, push, self.threads)
+        self.shard_field.read(repulsion.nodes, push, self.threads)
         return push
 
 
 # The cache of each state; it is dropped together with the state.
 _caches: WeakKeyDictionary[ShardState, StepCache] = WeakKeyDictionary()
-_ahead = ThreadPoolExecutor(1, thread_name_prefix="pixelsne-ahead")
+_attraction_thread = ThreadPoolExecutor(1, thread_name_prefix="pixelsne-attraction")
 
 
-def deposit(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], plan: Plan) -> NDArray[np.float32]:
-    cache = StepCache(graph, state, summaries, plan)
+def deposit(
+    graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], settings: DescentSettings
+) -> NDArray[np.float32]:
+    cache = StepCache(graph, state, summaries, settings)
     deposited = cache.deposit()
     _caches[state] = cache
-    cache.attract_ahead()
+    cache.start_attraction()
     return deposited
 
 
@@ -165,15 +165,15 @@ def with_halo(graph: ShardGraph, own: Positions, summaries: list[ShardSummary], 
 def move_shard(
     graph: ShardGraph,
     state: ShardState,
+    repulsion: Field | GatheredRepulsion,
     summaries: list[ShardSummary],
-    acting: Field | GatheredRepulsion,
-    plan: Plan,
+    settings: DescentSettings,
     step: ScheduleStep,
 ) -> ShardState:
     """Move the shard's points by one schedule step."""
-    cache = _caches.pop(state, None) or StepCache(graph, state, summaries, plan)
+    cache = _caches.pop(state, None) or StepCache(graph, state, summaries, settings)
     own, threads, pull = cache.positions, cache.threads, cache.attraction()
-    push = cache.push(acting, graph.rows.shard, summaries)
+    push = cache.push(repulsion, graph.affinities.shard, summaries)
     del cache  # it holds most of the memory of an iteration
     velocity, gains = state.velocity.copy(), state.gains.copy()
     _core.move(
@@ -183,10 +183,10 @@ def move_shard(
         pull,
         push,
         step.exaggeration,
-        acting.normalizer,
+        repulsion.normalizer,
         step.learning_rate,
         step.momentum,
-        plan.step_limit,
+        settings.step_limit,
         threads,
     )
     return ShardState(own, velocity, gains)
@@ -211,70 +211,64 @@ def measure(graph: ShardGraph, state: ShardState, summaries: list[ShardSummary],
 class ShardTasks:
     """Submits iterations as tasks. Its attributes are futures of the latest iteration."""
 
-    def __init__(self, runner: TaskRunner, graphs: list[Any], states: list[Any], plan: Plan) -> None:
-        self.runner, self.graphs, self.states, self.plan = runner, graphs, states, plan
+    def __init__(self, runner: TaskRunner, graphs: list[Any], states: list[Any], settings: DescentSettings) -> None:
+        self.runner, self.graphs, self.states, self.settings = runner, graphs, states, settings
         self.summaries = self._summarize(states)
-        self._field: Any = None  # of the current positions, once computed
+        self._repulsion: Any = None  # of the current positions, once computed
 
     def _summarize(self, states: list[Any]) -> list[Any]:
-        return self.runner.each("summarize", summarize, self.graphs, states)
+        return self.runner.map_shards("summarize", summarize, self.graphs, states)
 
-    def field(self) -> Any:
+    def repulsion(self) -> Any:
         """Return the repulsion of the current positions, as a future."""
-        if self._field is None:
-            self._field = self._make_field()
-        return self._field
+        if self._repulsion is None:
+            self._repulsion = self._submit_repulsion()
+        return self._repulsion
 
-    def _make_field(self) -> Any:
+    def _submit_repulsion(self) -> Any:
         runner, summaries = self.runner, self.summaries
-        parts = [
-            runner.task("deposit", deposit, graph, state, summaries, self.plan, shard=shard)
-            for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
-        ]
+        parts = runner.map_shards("deposit", deposit, self.graphs, self.states, shared=(summaries, self.settings))
         while len(parts) > FAN_IN:
             groups = [parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN)]
-            parts = [runner.task("add", merge, group, self.plan) for group in groups]
+            parts = runner.map("add", merge, groups, shared=(self.settings,))
         # Always on the worker of shard 0, which keeps the spectrum of the kernel.
-        return runner.task("convolve", repel, parts, summaries, self.plan, shard=0)
+        return runner.submit("convolve", repel, parts, summaries, self.settings, shard=0)
 
-    def _broadcast(self, field: Any) -> list[Any]:
-        """Return the field for each shard. Many shards get copies from several workers, since one cannot serve all."""
+    def _broadcast(self, repulsion: Any) -> list[Any]:
+        """Return the repulsion for each shard. Many shards get copies from several workers: one cannot serve all."""
         counts = [self.runner.shards]
         while counts[-1] > FAN_IN:
             counts.append(-(-counts[-1] // FAN_IN))
-        copies = [field]
+        copies = [repulsion]
         for count in reversed(counts[1:]):
             copies = [
-                self.runner.task("relay", relay, copies[index * len(copies) // count], shard=index * counts[0] // count)
+                self.runner.submit(
+                    "relay", relay, copies[index * len(copies) // count], shard=index * counts[0] // count
+                )
                 for index in range(count)
             ]
         return [copies[shard * len(copies) // counts[0]] for shard in range(counts[0])]
 
     def step(self, step: ScheduleStep) -> None:
         """Submit one iteration, without waiting for it."""
-        fields = self._broadcast(self.field())
-        states = [
-            self.runner.task("move", move_shard, graph, state, self.summaries, acting, self.plan, step, shard=shard)
-            for shard, (graph, state, acting) in enumerate(zip(self.graphs, self.states, fields, strict=True))
-        ]
-        self.continue_from(states)
+        repulsions, shared = self._broadcast(self.repulsion()), (self.summaries, self.settings, step)
+        self.continue_from(
+            self.runner.map_shards("move", move_shard, self.graphs, self.states, repulsions, shared=shared)
+        )
 
     def continue_from(self, states: list[Any]) -> None:
         """Continue with other states, from files or from the last iteration."""
         summaries = self._summarize(states)
         # In one statement, so that an interrupt leaves a consistent state.
-        self.states, self.summaries, self._field = states, summaries, None
+        self.states, self.summaries, self._repulsion = states, summaries, None
 
     def measure(self, every: int, *, exactly: bool = False) -> tuple[GlobalState, list[ShardMeasurement]]:
         """Wait for all submitted tasks and measure the map. exactly: use an exact normalizer for small maps."""
-        measured = [
-            self.runner.task("measure", measure, graph, state, self.summaries, every, shard=shard)
-            for shard, (graph, state) in enumerate(zip(self.graphs, self.states, strict=True))
-        ]
-        gathers = exactly and self.plan.gathers
-        parts = (
-            [self.runner.task("measure", centered, state, self.summaries) for state in self.states] if gathers else None
-        )
-        whole = self.runner.task("measure", reduce_global, self.field(), self.summaries, parts)
-        results = self.runner.gather([whole, *measured])
+        runner, summaries = self.runner, self.summaries
+        measured = runner.map_shards("measure", measure, self.graphs, self.states, shared=(summaries, every))
+        parts = None
+        if exactly and self.settings.gathers_positions:
+            parts = runner.map("measure", centered, self.states, shared=(summaries,))
+        whole = runner.submit("measure", reduce_global, self.repulsion(), summaries, parts)
+        results = runner.gather([whole, *measured])
         return results[0], results[1:]

@@ -11,7 +11,7 @@ from pixelsne.choices import CORE_METRICS
 from pixelsne.components import FEWEST_COMPONENTS
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
 from pixelsne.distributed.files import partitions_of_files
-from pixelsne.distributed.memory import Load, check_workers
+from pixelsne.distributed.memory import ClusterWorkload, check_workers
 from pixelsne.distributed.pipeline import DistributedRun, Partitions
 from pixelsne.distributed.reduce import count_rows, digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
@@ -58,7 +58,7 @@ def start(
     """Return a run that has not started; iterate over its `snapshots`. Arguments are those of `embed`."""
     settings = distributed_settings(model)  # before anything is read
     runner = make_runner(client, checkpoint)
-    return begin(partitions_of(values, runner), runner, model, settings, checkpoint)
+    return make_run(partitions_of(values, runner), runner, model, settings, checkpoint)
 
 
 def start_files(
@@ -75,7 +75,7 @@ def start_files(
     """
     settings = distributed_settings(model)
     runner = make_runner(client, checkpoint)
-    return begin(partitions_of_files(runner, paths, wanted), runner, model, settings, checkpoint)
+    return make_run(partitions_of_files(runner, paths, wanted), runner, model, settings, checkpoint)
 
 
 def make_runner(client: Any, checkpoint: str | os.PathLike[str] | None) -> TaskRunner:
@@ -84,24 +84,25 @@ def make_runner(client: Any, checkpoint: str | os.PathLike[str] | None) -> TaskR
     return TaskRunner(client, saved or len(workers_of(client)))
 
 
-def begin(
+def make_run(
     partitions: Partitions,
     runner: TaskRunner,
     model: PixelSNE,
     settings: Settings,
     checkpoint: str | os.PathLike[str] | None,
 ) -> DistributedRun:
+    """Return a run that has not started, after checking the memory of the workers and the checkpoint."""
     if partitions.rows < FEWEST_ROWS:
         raise ValueError(f"X {too_few(partitions.rows)}")
     run = DistributedRun(partitions, runner, settings)
     runner.limit_shards(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
     fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or partitions.columns
     width = min(partitions.columns, fewest)  # checked again once "auto" has chosen
-    run.load = Load(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
-    check_workers(runner.client, run.load, runner.shards)
+    run.workload = ClusterWorkload(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
+    check_workers(runner.client, run.workload, runner.shards)
     if checkpoint is not None:
-        digests = [runner.task("read", digest, block) for block in partitions.blocks]
-        fingerprint = str(runner.gather([runner.join("read", join_digests, digests)])[0])
+        digests = runner.map("read", digest, partitions.blocks)
+        fingerprint = str(runner.gather([runner.tree_reduce("read", join_digests, digests)])[0])
         identity = identity_of(partitions.rows, partitions.columns, fingerprint, runner.shards, settings)
         if model.random_state is None:
             identity.pop("seed")  # without random_state, the seed differs at each start
@@ -137,10 +138,8 @@ def partitions_of(values: Any, runner: TaskRunner) -> Partitions:
     array = array.rechunk({1: -1})
     columns, counts = int(array.shape[1]), [None if math.isnan(rows) else int(rows) for rows in array.chunks[0]]
     parts = runner.compute(array.to_delayed().ravel())
-    blocks = [
-        runner.task("read", read_block, part, number, (rows, columns))
-        for number, (part, rows) in enumerate(zip(parts, counts, strict=True))
-    ]
+    declared = [(rows, columns) for rows in counts]
+    blocks = runner.map("read", read_block, parts, range(len(parts)), declared)
     if None in counts:
-        counts = runner.gather([runner.task("read", count_rows, block) for block in blocks])
+        counts = runner.gather(runner.map("read", count_rows, blocks))
     return Partitions(blocks, cast("list[int]", counts), columns, columns * array.dtype.itemsize)

@@ -77,8 +77,8 @@ def read_source(path: str, options: ReadOptions) -> Source:
         return source
 
 
-def read_values(path: str, options: ReadOptions, number: int) -> Block:
-    """Return the numbers of one file, which read_points has checked."""
+def read_values(path: str, number: int, options: ReadOptions) -> Block:
+    """Return the numbers of one file, which read_points has checked. number: the index of the partition."""
     source = read_source(path, options)
     if not isinstance(source.values, np.ndarray):
         raise FileError(path, "holds a sparse matrix, which is not distributed; make it dense, or reduce it first")
@@ -92,8 +92,8 @@ def shape_of(block: Block) -> tuple[int, int, tuple[str, ...], int]:
 
 def partitions_of_files(runner: TaskRunner, paths: list[str], options: ReadOptions) -> Partitions:
     """Return the partitions of the files, one per file."""
-    blocks = [runner.task("read", read_values, path, options, number) for number, path in enumerate(paths)]
-    shapes = runner.gather([runner.task("read", shape_of, block) for block in blocks])
+    blocks = runner.map("read", read_values, paths, range(len(paths)), shared=(options,))
+    shapes = runner.gather(runner.map("read", shape_of, blocks))
     for path, shape in zip(paths, shapes, strict=True):
         if shape[1:3] != shapes[0][1:3]:
             raise FileError(
@@ -107,12 +107,15 @@ def partitions_of_files(runner: TaskRunner, paths: list[str], options: ReadOptio
 
 
 def write_part(
-    placed: Placed, path: str, options: ReadOptions, target: str, screen: Screen, figures: dict[str, Any]
+    placed: Placed, path: str, target: str, part: int, options: ReadOptions, screen: Screen, metadata: dict[str, Any]
 ) -> int:
-    """Write the map of one input file, with its extra columns; return its number of rows. The folder must exist."""
+    """Write the map of one input file, with its extra columns; return its number of rows. The folder must exist.
+
+    part: the index of the file. metadata: stored in all parts.
+    """
     source = read_source(path, options)
-    metadata = map_metadata(source, options, screen, **figures)
-    map_ = Map(placed, screen.resolution, source.extra_columns, metadata, Path(path))
+    described = map_metadata(source, options, screen, part=part, **metadata)
+    map_ = Map(placed, screen.resolution, source.extra_columns, described, Path(path))
     if not is_remote(target):
         with atomic_write(Path(target)) as file:  # creates no folder: after a failure, it was removed
             write_parquet(file, map_)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.distributed.affinities import RowIndex, Rows
-from pixelsne.distributed.shards import take
+from pixelsne.distributed.affinities import RowIndex, ShardAffinities
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner
 
@@ -42,32 +41,30 @@ def decode(encoded: EncodedPositions, chosen: Any, center: tuple[float, float], 
     _core.decode_positions(encoded.coding, aligned(encoded.numbers), aligned(chosen), center, to, threads)
 
 
-def needed_rows(rows: Rows, shards: int) -> list[Any]:
+def needed_rows(affinities: ShardAffinities, shards: int) -> list[Any]:
     """Return, for each shard, the input rows of its points that this shard needs."""
-    return [rows.halo_rows[rows.halo_owners == shard] for shard in range(shards)]
+    return [affinities.halo_rows[affinities.halo_owners == shard] for shard in range(shards)]
 
 
-def export_halo(rows: Rows, needed: list[Any]) -> HaloExport:
+def export_halo(affinities: ShardAffinities, needed: list[Any]) -> HaloExport:
     """Return the points that at least one other shard needs."""
-    indices = np.unique(RowIndex(rows.rows, 0).find(np.concatenate(needed))[0])
-    return HaloExport(rows.rows[indices], indices)
+    indices = np.unique(RowIndex(affinities.rows, 0).find(np.concatenate(needed))[0])
+    return HaloExport(affinities.rows[indices], indices)
 
 
 def exported_rows(export: HaloExport) -> Any:
     return export.rows
 
 
-def locate_halo(rows: Rows, exported: list[Any]) -> list[Any]:
+def locate_halo(affinities: ShardAffinities, exported: list[Any]) -> list[Any]:
     """Return, for each shard, which of the points it exports are in this shard's halo, by index."""
-    return [
-        RowIndex(theirs, 0).find(rows.halo_rows[rows.halo_owners == shard])[0] for shard, theirs in enumerate(exported)
-    ]
+    needed = needed_rows(affinities, len(exported))
+    return [RowIndex(rows, 0).find(halo_rows)[0] for rows, halo_rows in zip(exported, needed, strict=True)]
 
 
-def exchange_halo(runner: TaskRunner, rows: list[Any]) -> tuple[list[Any], list[Any]]:
+def exchange_halo(runner: TaskRunner, affinities: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the HaloExport of each shard, and the indices of each shard's halo in those, as futures."""
-    by_shard = [runner.task("halo", needed_rows, part, runner.shards, shard=s) for s, part in enumerate(rows)]
-    needed = [[runner.task("halo", take, lists, shard) for lists in by_shard] for shard in range(runner.shards)]
-    exports = runner.each("halo", export_halo, rows, needed)
-    exported = [runner.task("halo", exported_rows, export) for export in exports]
-    return exports, [runner.task("halo", locate_halo, part, exported, shard=s) for s, part in enumerate(rows)]
+    by_shard = runner.map_shards("halo", needed_rows, affinities, shared=(runner.shards,))
+    exports = runner.map_shards("halo", export_halo, affinities, runner.transpose("halo", by_shard, runner.shards))
+    exported = runner.map("halo", exported_rows, exports)
+    return exports, runner.map_shards("halo", locate_halo, affinities, shared=(exported,))

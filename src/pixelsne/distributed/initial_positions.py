@@ -52,7 +52,7 @@ def make_axes(total: Any, covariance: Any, n: int, samples: list[Points]) -> Axe
     return Axes(mean, directions, limits, center, START_DEVIATION / largest if largest > 0 else 0.0, flat)
 
 
-def start_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
+def initial_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
     """Return (n, 2) positions in embedding units. Without axes, and along flat axes, they are random."""
     start = noise_positions(len(points), seed)
     if axes is None:
@@ -70,6 +70,6 @@ def find_axes(runner: TaskRunner, points: Sequence[Any], n: int, samples: Sequen
     """Return the future of Axes; None for random positions. n: the number of all points."""
     if init == "random":
         return None
-    total = runner.join("start", add, [runner.task("start", sums, part) for part in points])
-    covariance = runner.join("start", add, [runner.task("start", products, part, total, n) for part in points])
-    return runner.task("start", make_axes, total, covariance, n, list(samples))
+    total = runner.tree_reduce("init", add, runner.map("init", sums, points))
+    covariance = runner.tree_reduce("init", add, runner.map("init", products, points, shared=(total, n)))
+    return runner.submit("init", make_axes, total, covariance, n, list(samples))

@@ -31,47 +31,47 @@ USABLE_SHARE = 0.8
 
 
 @dataclass(frozen=True)
-class Load:
+class ClusterWorkload:
     """The sizes that decide how much memory the workers need."""
 
-    rows: int
+    n: int
     row_bytes: int  # of the input
-    width: int  # columns after reduction
+    dimensions: int  # after reduction
     neighbors: int
     nodes: int  # a side of the lattice at most
 
 
-def bytes_by_stage(load: Load, shards: int) -> dict[str, float]:
+def bytes_by_stage(work: ClusterWorkload, shards: int) -> dict[str, float]:
     """Return the peak bytes of each stage on the worker of the largest shard."""
-    own, copies = UNEVEN * load.rows / shards, min(1 + COPIES_PER_DOUBLING * math.log2(shards), shards)
-    points, pairs = FLOAT * load.width * own, load.neighbors * own
+    own, copies = UNEVEN * work.n / shards, min(1 + COPIES_PER_DOUBLING * math.log2(shards), shards)
+    points, pairs = FLOAT * work.dimensions * own, work.neighbors * own
     kernels, joint = PAIR * pairs, JOINT_PER_CHOSEN * PAIR * pairs
     crossing = 0.0 if shards == 1 else (CROSSING if shards <= FEW_SHARDS else CROSSING_OF_MANY) * EDGE * pairs
     return {
-        "reduce": load.row_bytes * load.rows / shards + points,
+        "reduce": work.row_bytes * work.n / shards + points,
         "partition": points * (1 + 3 * copies),  # sent, received, and ordered
         "neighbors": 2 * copies * points + KEY * pairs + kernels,  # points and reordered points
         "affinities": kernels + joint + SHARE_AT_ONCE * (EDGE * pairs + joint) + 2 * crossing,
-        "descent": joint + POINT_IN_DESCENT * own + LATTICES * FLOAT * load.nodes**2,
+        "descent": joint + POINT_IN_DESCENT * own + LATTICES * FLOAT * work.nodes**2,
     }
 
 
-def worker_bytes(load: Load, shards: int) -> int:
-    return int(PROCESS_BYTES + max(bytes_by_stage(load, shards).values()))
+def worker_bytes(work: ClusterWorkload, shards: int) -> int:
+    return int(PROCESS_BYTES + max(bytes_by_stage(work, shards).values()))
 
 
-def check_workers(client: Any, load: Load, shards: int) -> None:
+def check_workers(client: Any, work: ClusterWorkload, shards: int) -> None:
     """Raise MemoryError if the smallest worker has too little memory."""
-    needed = worker_bytes(load, shards)
+    needed = worker_bytes(work, shards)
     smallest = smallest_memory_limit(client)
     usable = USABLE_SHARE * smallest
     if smallest and needed > usable:
         enough = shards
-        while worker_bytes(load, enough) > usable and enough < load.rows:
+        while worker_bytes(work, enough) > usable and enough < work.n:
             enough *= 2
-        advice = f"{enough} workers of that size would do, or" if enough < load.rows else "give workers more memory, or"
+        advice = f"{enough} workers of that size would do, or" if enough < work.n else "give workers more memory, or"
         raise MemoryError(
-            f"a map of {load.rows:,} points needs about {needed / GIGABYTE:.1f} GB on each of {shards} workers, and "
+            f"a map of {work.n:,} points needs about {needed / GIGABYTE:.1f} GB on each of {shards} workers, and "
             f"the smallest can use {usable / GIGABYTE:.1f} GB ({USABLE_SHARE:.0%} of its limit); {advice} take a lower "
             f"perplexity"
         )

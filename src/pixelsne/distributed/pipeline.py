@@ -4,14 +4,15 @@ import time
 import warnings
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
+from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
+from pixelsne.distributed.checkpoint import RunProgress, SharedFolder
 from pixelsne.distributed.initial_positions import find_axes
-from pixelsne.distributed.memory import Load, check_workers
+from pixelsne.distributed.memory import ClusterWorkload, check_workers
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner, as_dask_array
@@ -21,9 +22,6 @@ from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.settings import Settings
-
-if TYPE_CHECKING:
-    from pixelsne.distributed.checkpoint import SharedFolder
 
 Result = TypeVar("Result")
 
@@ -58,7 +56,7 @@ class DistributedRun:
     def __init__(self, partitions: Partitions, runner: TaskRunner, settings: Settings) -> None:
         self.partitions, self.settings, self.runner = partitions, settings, runner
         self.folder: SharedFolder | None = None  # checkpoints; None: there are none
-        self.load: Load | None = None  # sizes for the check of the workers' memory
+        self.workload: ClusterWorkload | None = None  # sizes for the check of the workers' memory
         warn_of_no_late_phase(settings)
         self.perplexity = clamp_perplexity(settings.perplexity, partitions.rows)
         self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
@@ -67,7 +65,7 @@ class DistributedRun:
         self.descent: ShardedDescent | None = None
         self._stopped_by: StoppedBy | None = None  # set by the caller
         gathers = partitions.rows <= repulsion.GATHER_UP_TO
-        self._plan = repulsion.Plan(partitions.rows, MOST_NODES, settings.step_limit, gathers)
+        self._descent_settings = repulsion.DescentSettings(partitions.rows, MOST_NODES, settings.step_limit, gathers)
 
     @property
     def iteration(self) -> int:
@@ -94,32 +92,34 @@ class DistributedRun:
             self.components = progress.components
             self.partitions.blocks.clear()
         else:
-            graphs, states = yield from self._begin()
-        tasks = descent.ShardTasks(self.runner, graphs, states, self._plan)
+            graphs, states = yield from self._prepare()
+        tasks = descent.ShardTasks(self.runner, graphs, states, self._descent_settings)
         del graphs, states
         self.descent = ShardedDescent(tasks, self.settings, self.partitions.rows)
         if progress is not None:
-            self.descent.resume(progress)
+            self.descent.continue_from(progress)
         yield from self._timed("descent", self._descend(self.descent))
 
-    def _begin(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
+    def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """Run the stages before the descent; return graphs and states of the shards, as futures."""
-        kernels, rows = yield from self._prepare()
-        states = self.runner.each("start", descent.begin, kernels)
+        kernels, joint = yield from self._affinities()
+        states = self.runner.map_shards("init", descent.initial_state, kernels)
         del kernels
-        exports, sources = halo.exchange_halo(self.runner, rows)
-        graphs = self.runner.each("halo", descent.make_graph, rows, exports, sources)
+        exports, sources = halo.exchange_halo(self.runner, joint)
+        graphs = self.runner.map_shards("halo", descent.ShardGraph, joint, exports, sources)
         if self.folder is not None:
             self.folder.save_graphs(graphs)
-            del rows, exports, sources, graphs  # the checkpoint replaces them
+            del joint, exports, sources, graphs  # the checkpoint replaces them
             graphs = self.folder.load_graphs()
         return graphs, states
 
-    def _save(self, moving: ShardedDescent) -> None:
+    def _save(self, loop: ShardedDescent) -> None:
         if self.folder is not None:
-            self.folder.save(moving.tasks, moving.progress(self.timings, self.components))
+            progress = RunProgress(**vars(loop.progress()), timings=self.timings, components=self.components)
+            self.folder.save(loop.tasks, progress)
 
-    def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
+    def _affinities(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
+        """Return the kernels of each shard and its rows of P, as futures."""
         runner, settings, partitions = self.runner, self.settings, self.partitions
         points = yield from self._timed("reduce", self._reduce())
         partitions.blocks.clear()  # so that the workers can drop them
@@ -128,13 +128,13 @@ class DistributedRun:
         shard_points = yield from self._timed("partition", self._partition(points, samples))
         del points, samples
         settings = replace(settings, perplexity=self.perplexity)
-        kernels, rows = affinities.distribute_affinities(
+        kernels, joint = affinities.distribute_affinities(
             runner, shard_points, axes, self.neighbor_count, partitions.rows, settings
         )
         del shard_points
         yield from self._timed("neighbors", self._wait("neighbors", kernels))
-        yield from self._timed("affinities", self._wait("affinities", rows))
-        return kernels, rows
+        yield from self._timed("affinities", self._wait("affinities", joint))
+        return kernels, joint
 
     def _reduce(self) -> Generator[Snapshot, None, list[Any]]:
         """Return the points of each partition, as futures."""
@@ -143,34 +143,37 @@ class DistributedRun:
         shape = partitions.rows, partitions.columns
         rows = reduce.ShardedRows(runner, partitions.blocks, partitions.first_rows, shape)
         reduction = reduce.fit_reduction(rows, self.settings.n_pca, self.settings.seed, self.settings.metric)
-        self._learn(reduction)
-        sent = runner.task("reduce", reduce.send, reduction)
-        points = [runner.task("reduce", reduce.apply, sent, block) for block in partitions.blocks]
+        self._record_reduction(reduction)
+        sent = runner.submit("reduce", reduce.send, reduction)
+        points = runner.map("reduce", reduce.apply, partitions.blocks, shared=(sent,))
         yield from self._wait("reduce", points)
         return points
 
     def _partition(self, points: list[Any], samples: list[Any]) -> Generator[Snapshot, None, list[Any]]:
         """Return the points of each shard, as futures. Shards that would be too small are merged."""
         router = shards.PointRouter(self.runner, points, self.partitions.first_rows)
-        cells = self.runner.task("partition", shards.make_cells, samples, self.runner.shards, self.settings.seed)
+        cells = self.runner.submit("partition", shards.make_cells, samples, self.runner.shards, self.settings.seed)
         sent = router.route(cells)
         yield from self._wait("neighbors", sent)
         shard_points = router.collect(cells, sent, self.neighbor_count)
         yield from self._wait("neighbors", shard_points)
         return shard_points
 
-    def _learn(self, reduction: Reduction) -> None:
+    def _record_reduction(self, reduction: Reduction) -> None:
+        """Check the memory again, now that the number of components is known, and warn of extreme values."""
         self.components = reduction.dimensions
-        if self.load is not None:
-            check_workers(self.runner.client, replace(self.load, width=reduction.dimensions), self.runner.shards)
+        if self.workload is not None:
+            check_workers(
+                self.runner.client, replace(self.workload, dimensions=reduction.dimensions), self.runner.shards
+            )
         if reduction.warning:
             warnings.warn(reduction.warning, UserWarning, stacklevel=4)
 
-    def _wait(self, phase: PhaseName, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
+    def _wait(self, stage: Stage, futures: Sequence[Any]) -> Generator[Snapshot, None, None]:
         """Yield Snapshots until all futures are done; raise errors of workers."""
-        yield Snapshot(0, phase, 0.0)
-        for number, _ in enumerate(self.runner.completed(futures), start=1):
-            yield Snapshot(0, phase, number / len(futures))
+        yield Snapshot(0, stage, 0.0)
+        for number, _ in enumerate(self.runner.as_completed(futures), start=1):
+            yield Snapshot(0, stage, number / len(futures))
 
     def _timed(self, stage: str, work: Generator[Snapshot, None, Result]) -> Generator[Snapshot, None, Result]:
         began = time.perf_counter()
@@ -179,44 +182,43 @@ class DistributedRun:
         finally:
             self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - began
 
-    def _descend(self, moving: ShardedDescent) -> Generator[Snapshot, None, None]:
-        if moving.last_sample is None:
-            moving.begin()
-            self._save(moving)
-        for snapshot in moving:
+    def _descend(self, loop: ShardedDescent) -> Generator[Snapshot, None, None]:
+        if loop.last_sample is None:
+            loop.take_first_sample()
+            self._save(loop)
+        for snapshot in loop:
             if snapshot.iteration % ITERATIONS_BETWEEN_CHECKPOINTS == 0:
                 self.runner.assign_workers()
-                self._save(moving)
+                self._save(loop)
             yield snapshot
-        moving.final_screen()
+        loop.final_screen()
 
-    def _on_screen(self) -> tuple[list[Any], list[Any], ShardedDescent]:
+    def _gather_map(self) -> tuple[list[Any], list[Any], ShardedDescent]:
         """Return positions and pixels of each partition, as futures, and the descent, measured at its end."""
         if self.descent is None:
-            raise RuntimeError("the run has not reached its descent yet: there is no map to take")
+            raise RuntimeError(
+                "there is no map yet: the run has not reached the descent; iterate over its snapshots first"
+            )
         screen, partitions = self.descent.final_screen(), self.partitions
         positions = result.gather_by_partition(
             self.runner, self.descent.tasks, partitions.first_rows, partitions.counts
         )
-        placed = [self.runner.task("result", result.place, part, screen) for part in positions]
+        placed = self.runner.map("result", result.place, positions, shared=(screen,))
         return positions, placed, self.descent
 
-    def write(self, paths: list[str], wanted: ReadOptions, targets: list[str], figures: dict[str, Any]) -> int:
+    def write(self, paths: list[str], options: ReadOptions, targets: list[str], metadata: dict[str, Any]) -> int:
         """Write the map of each input file into a file of its own, on the workers; return the number of rows.
 
-        figures: metadata for each file, in addition to the results of the run.
+        metadata: stored in each file, with the results of the run.
         """
         from pixelsne.distributed.files import write_part  # noqa: PLC0415 - imports this module
 
-        _, parts, ended = self._on_screen()
-        screen = ended.final_screen()
-        figures = figures | {"n_pca": self.components, "kl_divergence": ended.kl}
-        figures |= {"iterations": ended.iteration, "stopped_by": self.stopped_by}
-        figures["parts"] = len(paths)
-        written = [
-            self.runner.task("write", write_part, placed, path, wanted, target, screen, figures | {"part": number})
-            for number, (placed, path, target) in enumerate(zip(parts, paths, targets, strict=True))
-        ]
+        _, parts, loop = self._gather_map()
+        screen = loop.final_screen()
+        results: dict[str, Any] = {"n_pca": self.components, "kl_divergence": loop.kl}
+        results |= {"iterations": loop.iteration, "stopped_by": self.stopped_by, "parts": len(paths)}
+        shared = (options, screen, metadata | results)
+        written = self.runner.map("write", write_part, parts, paths, targets, range(len(paths)), shared=shared)
         try:
             return int(sum(self.runner.gather(written)))
         except BaseException:
@@ -229,7 +231,7 @@ class DistributedRun:
         if self.descent is not None:
             self.descent.interrupt()
 
-    def keep(self) -> bool:
+    def write_checkpoint(self) -> bool:
         """Write a checkpoint between two iterations. Return False without a folder or before the first iteration."""
         if self.folder is None or self.descent is None or self.descent.iteration == 0:
             return False
@@ -238,17 +240,17 @@ class DistributedRun:
 
     def map(self) -> DistributedMap:
         """Return the current map, whose points stay on the workers; RuntimeError before the descent."""
-        positions, placed, ended = self._on_screen()
+        positions, placed, loop = self._gather_map()
         counts = self.partitions.counts
         return DistributedMap(
             positions=as_dask_array(positions, counts, np.float32),
             placed=as_dask_array(placed, counts, np.float32),
-            screen=ended.final_screen(),
+            screen=loop.final_screen(),
             perplexity=self.perplexity,
             components=self.components,
-            kl_divergence=ended.kl,
-            iterations=ended.iteration,
+            kl_divergence=loop.kl,
+            iterations=loop.iteration,
             stopped_by=self.stopped_by,
             timings=dict(self.timings),
-            history=ended.history,
+            history=loop.history,
         )

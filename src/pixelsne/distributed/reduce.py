@@ -57,7 +57,7 @@ def read_block(partition: Any, number: int, declared: tuple[int | None, int] | N
     return Block(number, values)
 
 
-def on_part(function: Callable[..., Any], block: Block, first_row: int, arguments: tuple[Any, ...]) -> Any:
+def call_on_part(block: Block, first_row: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a function of a Part on the worker that holds its rows."""
     return function(Part(block.values, first_row, _core.ProgressToken()), *arguments)
 
@@ -80,19 +80,13 @@ class ShardedRows:
     def map_reduce(
         self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
     ) -> Result:
-        parts = [
-            self.runner.task("reduce", on_part, function, block, first, arguments)
-            for block, first in zip(self.blocks, self.first_rows, strict=True)
-        ]
-        result: Result = self.runner.gather([self.runner.join("reduce", join, parts)])[0]
+        parts = self.runner.map("reduce", call_on_part, self.blocks, self.first_rows, shared=(function, arguments))
+        result: Result = self.runner.gather([self.runner.tree_reduce("reduce", join, parts)])[0]
         return result
 
     def sample(self, numbers: int) -> Any:
-        rows = self.shape[0]
-        parts = [
-            self.runner.task("reduce", sampled_rows, block, first, rows, numbers)
-            for block, first in zip(self.blocks, self.first_rows, strict=True)
-        ]
+        shared = (self.shape[0], numbers)
+        parts = self.runner.map("reduce", sampled_rows, self.blocks, self.first_rows, shared=shared)
         return np.concatenate(self.runner.gather(parts))
 
     def expect(self, passes: int) -> None:
@@ -115,7 +109,7 @@ def send(reduction: Reduction) -> Reduction:
     return reduction
 
 
-def apply(reduction: Reduction, block: Block) -> Points:
+def apply(block: Block, reduction: Reduction) -> Points:
     return reduction.apply(block.values, _core.ProgressToken(), 1)
 
 

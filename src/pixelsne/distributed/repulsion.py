@@ -38,13 +38,13 @@ class ShardSummary(Sized):
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Settings that all tasks of a run share."""
+class DescentSettings:
+    """The settings that all tasks of a descent share."""
 
     n: int
     most_nodes: int
     step_limit: float
-    gathers: bool = False  # whether one task computes the repulsion of all points
+    gathers_positions: bool = False  # whether one task computes the repulsion of all points
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def bounds_of(summaries: Sequence[ShardSummary]) -> "_core.Bounds":
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
-def merge(parts: list[Any], plan: Plan) -> NDArray[np.float32]:
+def merge(parts: list[Any], settings: DescentSettings) -> NDArray[np.float32]:
     """Merge the deposits of some shards: add up lattices, or concatenate positions."""
-    if plan.gathers:
+    if settings.gathers_positions:
         return np.concatenate(parts)
     total: NDArray[np.float32] = parts[0].copy()
     for part in parts[1:]:
@@ -97,36 +97,36 @@ def merge(parts: list[Any], plan: Plan) -> NDArray[np.float32]:
 
 # Both objects keep the spectrum of the kernel, so only one task at a time may use them.
 _convolution, _field = _core.FieldConvolution(), _core.FieldRepulsion()
-_at_work = threading.Lock()
+_lock = threading.Lock()
 
 
-def repel(parts: list[Any], summaries: list[ShardSummary], plan: Plan) -> Field | GatheredRepulsion:
+def repel(parts: list[Any], summaries: list[ShardSummary], settings: DescentSettings) -> Field | GatheredRepulsion:
     """Compute the repulsion from the deposits of all shards."""
-    merged = merge(parts, plan)
-    return repel_together(merged, plan) if plan.gathers else convolve(merged, summaries, plan)
+    merged = merge(parts, settings)
+    return repel_gathered(merged, settings) if settings.gathers_positions else convolve(merged, summaries, settings)
 
 
-def convolve(nodes: NDArray[np.float32], summaries: list[ShardSummary], plan: Plan) -> Field:
-    lattice = _core.choose_lattice(bounds_of(summaries), plan.n, plan.most_nodes)
-    with _at_work:
-        normalizer = _convolution.apply(nodes, lattice, plan.n, threads_here())
+def convolve(nodes: NDArray[np.float32], summaries: list[ShardSummary], settings: DescentSettings) -> Field:
+    lattice = _core.choose_lattice(bounds_of(summaries), settings.n, settings.most_nodes)
+    with _lock:
+        normalizer = _convolution.apply(nodes, lattice, settings.n, threads_here())
     return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
 
 
-def repel_together(positions: Positions, plan: Plan) -> GatheredRepulsion:
+def repel_gathered(positions: Positions, settings: DescentSettings) -> GatheredRepulsion:
     """Compute the repulsion on all points as one machine does for this number of points."""
     push, threads = np.empty_like(positions), threads_here()
-    if plan.n <= EXACT_UP_TO:
+    if settings.n <= EXACT_UP_TO:
         normalizer = _core.exact_repulsion(positions, push, threads)
     else:
-        with _at_work:
-            normalizer = _field.pixel_field(positions, plan.most_nodes, push, threads)
+        with _lock:
+            normalizer = _field.pixel_field(positions, settings.most_nodes, push, threads)
     return GatheredRepulsion(push, max(normalizer, SMALLEST_NORMALIZER))
 
 
-def relay(acting: Field | GatheredRepulsion) -> Field | GatheredRepulsion:
+def relay(repulsion: Field | GatheredRepulsion) -> Field | GatheredRepulsion:
     """Return the repulsion. As a task, it puts a copy on another worker."""
-    return acting
+    return repulsion
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class GlobalState:
 
 
 def reduce_global(
-    acting: Field | GatheredRepulsion, summaries: list[ShardSummary], parts: list[Any] | None
+    repulsion: Field | GatheredRepulsion, summaries: list[ShardSummary], parts: list[Any] | None
 ) -> GlobalState:
-    """Return the GlobalState. parts: positions of all shards, for an exact normalizer; None: use that of `acting`."""
-    normalizer = acting.normalizer if parts is None else best_normalizer(np.concatenate(parts), threads_here())
+    """Return the GlobalState. parts: positions of all shards, for an exact normalizer; None: that of `repulsion`."""
+    normalizer = repulsion.normalizer if parts is None else best_normalizer(np.concatenate(parts), threads_here())
     return GlobalState(bounds_of(summaries), max(normalizer, SMALLEST_NORMALIZER))

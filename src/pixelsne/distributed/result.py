@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from pixelsne.arrays import Placed, Positions
 from pixelsne.descent_loop import History, StoppedBy
-from pixelsne.distributed.descent import ShardGraph, ShardState, centered
+from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks, centered
 from pixelsne.distributed.repulsion import ShardSummary
-from pixelsne.distributed.shards import take
 from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.screen import Screen
@@ -28,7 +27,7 @@ def split_by_partition(
     graph: ShardGraph, state: ShardState, summaries: list[ShardSummary], first_rows: list[int]
 ) -> list[PartitionPositions]:
     """Return, for each partition, the positions of its points in this shard."""
-    rows, positions = graph.rows.rows, centered(state, summaries)
+    rows, positions = graph.affinities.rows, centered(state, summaries)
     partition = np.searchsorted(first_rows, rows, side="right") - 1
     chosen = [np.flatnonzero(partition == number) for number in range(len(first_rows))]
     return [PartitionPositions(rows[indices], positions[indices]) for indices in chosen]
@@ -41,18 +40,12 @@ def assemble_partition(parts: list[PartitionPositions], first_row: int, count: i
     return positions
 
 
-def gather_by_partition(runner: TaskRunner, shards: Any, first_rows: list[int], counts: list[int]) -> list[Any]:
+def gather_by_partition(runner: TaskRunner, tasks: ShardTasks, first_rows: list[int], counts: list[int]) -> list[Any]:
     """Return the positions of each partition, (rows, 2), as futures."""
-    sent = [
-        runner.task("result", split_by_partition, graph, state, shards.summaries, first_rows, shard=s)
-        for s, (graph, state) in enumerate(zip(shards.graphs, shards.states, strict=True))
-    ]
-    return [
-        runner.task(
-            "result", assemble_partition, [runner.task("result", take, parts, number) for parts in sent], first, count
-        )
-        for number, (first, count) in enumerate(zip(first_rows, counts, strict=True))
-    ]
+    shared = (tasks.summaries, first_rows)
+    sent = runner.map_shards("result", split_by_partition, tasks.graphs, tasks.states, shared=shared)
+    received = runner.transpose("result", sent, len(first_rows))
+    return runner.map("result", assemble_partition, received, first_rows, counts)
 
 
 def place(positions: Positions, screen: Screen) -> Placed:

@@ -7,7 +7,6 @@ import numpy as np
 
 from pixelsne.arrays import Placed
 from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop
-from pixelsne.distributed.checkpoint import Progress
 from pixelsne.distributed.descent import ShardTasks
 from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
@@ -47,7 +46,7 @@ class ShardedDescent(DescentLoop):
         self._measured_at = self.iteration
         return self.kl, self._screen.place(np.concatenate([part.sampled for part in parts]))
 
-    def begin(self) -> None:
+    def take_first_sample(self) -> None:
         """Take the first sample, against which moves are measured."""
         self.last_sample = self._measure()[1]
 
@@ -61,23 +60,3 @@ class ShardedDescent(DescentLoop):
     def interrupt(self) -> None:
         """Discard the last measurement: after an interrupt, a step may be submitted and not counted."""
         self._measured_at = -1
-
-    def resume(self, progress: Progress) -> None:
-        self.iteration, self.next_step = progress.iteration, progress.next_step
-        self.stopped_by = "tol" if progress.stopped_by == "tol" else "max_iter"
-        self.history.measurements.extend(progress.measurements)
-        self.last_sample = progress.last_sample
-
-    def progress(self, timings: dict[str, float], components: int | None) -> Progress:
-        """Return what a checkpoint needs beside the states of the shards."""
-        if self.last_sample is None:
-            raise RuntimeError("the descent has not begun")
-        return Progress(
-            self.iteration,
-            self.next_step,
-            self.stopped_by,
-            self.history.measurements,
-            timings,
-            self.last_sample,
-            components,
-        )

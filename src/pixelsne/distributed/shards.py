@@ -55,7 +55,8 @@ class ShardPoints(Sized):
     points: Points
 
 
-def sample(points: Points, share: float, seed: int, number: int) -> Points:
+def sample(points: Points, number: int, share: float, seed: int) -> Points:
+    """Return random points of a partition. number: the index of the partition."""
     count = int(np.ceil(share * len(points)))
     rows = np.random.default_rng([seed, number]).permutation(len(points))[:count]
     return points[np.sort(rows)]
@@ -67,21 +68,23 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
     sampled = np.concatenate(samples)
     count = min(CELLS_PER_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
-    centers, weights = distinct(model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count))
+    centers, weights = merge_equal_centers(
+        model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count)
+    )
     owners = np.empty(len(centers), dtype=np.int32)
-    divide(centers, weights, np.arange(len(centers)), 0, min(shards, len(centers)), owners)
+    assign_owners(centers, weights, np.arange(len(centers)), 0, min(shards, len(centers)), owners)
     return Cells(centers, owners)
 
 
-def distinct(centers: Points, weights: Any) -> tuple[Points, Any]:
-    """Merge equal centers, which data with many equal rows give: a point would be sent to one cell several times."""
+def merge_equal_centers(centers: Points, weights: Any) -> tuple[Points, Any]:
+    """Merge equal centers, which k-means finds in data with many equal rows. Return the centers and their weights."""
     _, first, same = np.unique(centers, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(same.ravel(), weights=weights)
     order = np.argsort(first)
     return centers[first[order]], total[order]
 
 
-def divide(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
+def assign_owners(centers: Points, weights: Any, members: Any, first: int, shards: int, owners: Any) -> None:
     """Assign cells to shards by recursive bisection along the first principal component, weighted by their points."""
     if shards == 1:
         owners[members] = first
@@ -92,8 +95,8 @@ def divide(centers: Points, weights: Any, members: Any, first: int, shards: int,
     left = shards // 2
     filled = np.cumsum(weights[order]) / max(weights[order].sum(), 1.0)
     cut = int(np.clip(np.searchsorted(filled, left / shards) + 1, left, len(order) - (shards - left)))
-    divide(centers, weights, order[:cut], first, left, owners)
-    divide(centers, weights, order[cut:], first + left, shards - left, owners)
+    assign_owners(centers, weights, order[:cut], first, left, owners)
+    assign_owners(centers, weights, order[cut:], first + left, shards - left, owners)
 
 
 def nearest_cells(points: Points, cells: Cells) -> Any:
@@ -112,7 +115,7 @@ def nearest_cells(points: Points, cells: Cells) -> Any:
     return nearest
 
 
-def route(parts: list[Points], cells: Cells, first_rows: list[int], shards: int) -> list[RoutedPoints]:
+def route(parts: list[Points], first_rows: list[int], cells: Cells, shards: int) -> list[RoutedPoints]:
     """Return, for each shard, the points that it owns or gets as ghosts. parts: the points of some partitions."""
     points = np.concatenate(parts)
     rows = np.concatenate([first + np.arange(len(part)) for first, part in zip(first_rows, parts, strict=True)])
@@ -131,7 +134,7 @@ def count_routed(sent: list[RoutedPoints]) -> list[list[int]]:
     return [own, [len(routed.rows) for routed in sent]]
 
 
-def merge_small(own: Sequence[int], total: Sequence[int], fewest: int) -> list[int]:
+def merge_small_shards(own: Sequence[int], total: Sequence[int], fewest: int) -> list[int]:
     """Return a new number for each shard, so that each has at least `fewest` points, ghosts included.
 
     own: the number of points that each shard owns. total: the same plus its ghosts. A small shard is merged with the
@@ -149,10 +152,6 @@ def merge_small(own: Sequence[int], total: Sequence[int], fewest: int) -> list[i
 
 def renumber(cells: Cells, numbers: list[int]) -> Cells:
     return Cells(cells.centers, np.array(numbers, dtype=np.int32)[cells.owners])
-
-
-def take(parts: list[Any], index: int) -> Any:
-    return parts[index]
 
 
 def collect(received: list[RoutedPoints], shard: int) -> ShardPoints:
@@ -179,7 +178,7 @@ def share_sampled(n: int, shards: int) -> float:
 def draw_samples(runner: TaskRunner, points: Sequence[Any], n: int, seed: int) -> list[Any]:
     """Return a random sample of each partition, as futures."""
     share = share_sampled(n, runner.shards)
-    return [runner.task("partition", sample, part, share, seed, number) for number, part in enumerate(points)]
+    return runner.map("partition", sample, points, range(len(points)), shared=(share, seed))
 
 
 class PointRouter:
@@ -195,18 +194,19 @@ class PointRouter:
         """Return, for each group of partitions, its RoutedPoints to each shard."""
         runner, points, size = self._runner, self._points, -(-len(self._points) // self._runner.shards)
         groups = [slice(first, first + size) for first in range(0, len(points), size)]
-        return [
-            runner.task("partition", route, list(points[group]), cells, list(self._first_rows[group]), runner.shards)
-            for group in groups
-        ]
+        parts, first_rows = (
+            [list(points[group]) for group in groups],
+            [list(self._first_rows[group]) for group in groups],
+        )
+        return runner.map("partition", route, parts, first_rows, shared=(cells, runner.shards))
 
     def collect(self, cells: Any, sent: list[Any], k: int) -> list[Any]:
         """Return the ShardPoints of each shard. Shards too small to find k neighbors in are merged first."""
         runner = self._runner
-        counts = np.sum(runner.gather([runner.task("partition", count_routed, group) for group in sent]), axis=0)
-        numbers = merge_small(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
+        counts = np.sum(runner.gather(runner.map("partition", count_routed, sent)), axis=0)
+        numbers = merge_small_shards(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
         if numbers[-1] + 1 < runner.shards:
             runner.limit_shards(numbers[-1] + 1)
-            sent = self.route(runner.task("partition", renumber, cells, numbers))
-        received = [[runner.task("partition", take, group, shard) for group in sent] for shard in range(runner.shards)]
-        return runner.each("partition", collect, received, range(runner.shards))
+            sent = self.route(runner.submit("partition", renumber, cells, numbers))
+        received = runner.transpose("partition", sent, runner.shards)
+        return runner.map_shards("partition", collect, received, range(runner.shards))

@@ -10,6 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import getitem
 from typing import Any
 from uuid import uuid4
 
@@ -154,7 +155,7 @@ class TaskRunner:
         self.client = client
         self.shards = shards
         self._token = uuid4().hex[:12]
-        self._submitted = 0
+        self.tasks_submitted = 0
         self._workers: list[str] = []
         self._one_worker = False
         self.assign_workers()
@@ -184,27 +185,43 @@ class TaskRunner:
                 loads[assigned[shard]] += 1
         self._workers, self._one_worker = assigned, len(workers) == 1
 
-    def task(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
+    def submit(self, name: str, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
         """Submit one call and return its future. Futures among the arguments become their results, also in lists."""
-        self._submitted += 1
+        self.tasks_submitted += 1
         # A task that prefers the only worker would wait for it even after that worker has died.
         preferred = shard is not None and not self._one_worker
         where = {"workers": [self._workers[shard or 0]], "allow_other_workers": True} if preferred else {}
-        key = f"{name}-{self._token}-{self._submitted}"
+        key = f"{name}-{self._token}-{self.tasks_submitted}"
         return self.client.submit(function, *arguments, key=key, **where)
 
-    def each(self, name: str, function: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
-        """Submit one call per shard; each list has one argument per shard."""
+    def map(
+        self, name: str, function: Callable[..., Any], *lists: Sequence[Any], shared: Sequence[Any] = ()
+    ) -> list[Any]:
+        """Submit one call per partition. Its arguments are one element of each list, then those in `shared`."""
+        return [self.submit(name, function, *arguments, *shared) for arguments in zip(*lists, strict=True)]
+
+    def map_shards(
+        self, name: str, function: Callable[..., Any], *lists: Sequence[Any], shared: Sequence[Any] = ()
+    ) -> list[Any]:
+        """Submit one call per shard, to the worker of the shard. Arguments are those of `map`."""
         return [
-            self.task(name, function, *arguments, shard=shard)
+            self.submit(name, function, *arguments, *shared, shard=shard)
             for shard, arguments in enumerate(zip(*lists, strict=True))
         ]
 
-    def join(self, name: str, function: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
+    def transpose(self, name: str, lists: Sequence[Any], count: int) -> list[list[Any]]:
+        """Return, for each index below `count`, the futures of the elements with this index of all lists.
+
+        lists: futures of lists of `count` elements, such as messages to all shards.
+        """
+        return [[self.submit(name, getitem, items, index) for items in lists] for index in range(count)]
+
+    def tree_reduce(self, name: str, function: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
         """Reduce all parts by an associative function, FAN_IN at a time."""
         parts = list(parts)
         while len(parts) > 1:
-            parts = [self.task(name, function, parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)]
+            groups = [parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN)]
+            parts = self.map(name, function, groups)
         return parts[0]
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:
@@ -240,7 +257,7 @@ class TaskRunner:
                 raise_failure(future)
             return
 
-    def completed(self, futures: Sequence[Any]) -> Iterator[Any]:
+    def as_completed(self, futures: Sequence[Any]) -> Iterator[Any]:
         """Yield futures as they complete, without fetching their results; raise the error of a task that failed."""
         from distributed import as_completed  # noqa: PLC0415 - an extra
 
@@ -262,8 +279,3 @@ class TaskRunner:
         """Return futures of delayed objects."""
         futures: list[Any] = self.client.compute(list(delayed))
         return futures
-
-    @property
-    def tasks(self) -> int:
-        """The number of tasks submitted so far."""
-        return self._submitted

@@ -15,7 +15,7 @@ import numpy as np
 
 from pixelsne.affinities import Affinities
 from pixelsne.descent import State
-from pixelsne.descent_loop import StoppedBy
+from pixelsne.descent_loop import Progress, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.files.atomic_write import remove_stale_links
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 KIND = "pixelsne checkpoint"
 KIND_PREPARED = "pixelsne prepared"
 VERSION = 1
-# Attributes of a State and the names of their arrays in the file.
-STATE_ARRAYS = {"positions": "positions", "velocity": "velocity", "gains": "gains", "last_sample": "last_look"}
+LAST_SAMPLE = "last_look"  # name of the array in the file
+STATE_ARRAYS = ("positions", "velocity", "gains")
 
 
 def identity_of(values: Any, settings: Settings) -> Identity:
@@ -88,17 +88,19 @@ class Checkpoint:
 
 
 def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
-    document = {
-        "kind": KIND,
-        "version": VERSION,
-        "run": identity,
-        "iteration": state.iteration,
-        "next_pace": state.next_step,
-        "stopped_by": state.stopped_by,
-        "looks": state.measurements,
-        "timings": run.seconds(),
+    document = {"kind": KIND, "version": VERSION, "run": identity, "timings": run.seconds(), **describe_progress(state)}
+    arrays = {name: getattr(state, name) for name in STATE_ARRAYS} | {LAST_SAMPLE: state.last_sample}
+    write_archive(path, document, arrays)
+
+
+def describe_progress(progress: Progress) -> dict[str, Any]:
+    """Return the progress as JSON values, without its array."""
+    return {
+        "iteration": progress.iteration,
+        "next_pace": progress.next_step,
+        "stopped_by": progress.stopped_by,
+        "looks": progress.measurements,
     }
-    write_archive(path, document, {array: getattr(state, name) for name, array in STATE_ARRAYS.items()})
 
 
 def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
@@ -126,7 +128,7 @@ def resume(path: str | os.PathLike[str], run: Run, identity: Identity) -> None:
     prepared_document, prepared_arrays = read_checked(prepared, KIND_PREPARED, identity)
     try:
         run.resume(read_prepared(prepared_document, prepared_arrays), read_state(document, arrays))
-        run.timings.update({str(stage): finite(seconds) for stage, seconds in document["timings"].items()})
+        run.timings.update(read_timings(document))
     except READING_ERRORS as error:
         raise FileError(path, f"is damaged, or {prepared.name} is: {damage(error)}") from None
 
@@ -138,14 +140,24 @@ def read_checked(path: Path, kind: str, identity: Identity) -> tuple[dict[str, A
 
 
 def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:
-    state_arrays = {name: array_of(arrays, array, np.float32, (None, 2)) for name, array in STATE_ARRAYS.items()}
-    return State(
-        iteration=check_count("iteration", document["iteration"], 1),
-        next_step=check_count("next_pace", document["next_pace"], 1),
+    state_arrays: dict[str, Any] = {name: array_of(arrays, name, np.float32, (None, 2)) for name in STATE_ARRAYS}
+    return State(**vars(read_progress(document, arrays, 1)), **state_arrays)
+
+
+def read_progress(document: dict[str, Any], arrays: dict[str, Any], first: int, last: int | None = None) -> Progress:
+    """Return the progress, after checking it. first, last: the iterations that it may be at."""
+    iteration = check_count("iteration", document["iteration"], first, last)
+    return Progress(
+        iteration=iteration,
+        next_step=check_count("next_pace", document["next_pace"], iteration, last),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
         measurements=[(int(iteration), finite(kl), finite(moved)) for iteration, kl, moved in document["looks"]],
-        **state_arrays,
+        last_sample=array_of(arrays, LAST_SAMPLE, np.float32, (None, 2)),
     )
+
+
+def read_timings(document: dict[str, Any]) -> dict[str, float]:
+    return {str(stage): finite(seconds) for stage, seconds in document["timings"].items()}
 
 
 def read_prepared(document: dict[str, Any], arrays: dict[str, Any]) -> Prepared:

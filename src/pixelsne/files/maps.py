@@ -52,11 +52,11 @@ def flip_y(placed: AnyArray, resolution: tuple[int, int]) -> AnyArray:
     return flipped
 
 
-def map_metadata(source: Source, options: ReadOptions, screen: Screen, **figures: Any) -> dict[str, Any]:
-    """Return the metadata of a map: its columns, label and units, and the caller's figures about the run."""
+def map_metadata(source: Source, options: ReadOptions, screen: Screen, **results: Any) -> dict[str, Any]:
+    """Return the metadata of a map: its columns, label and units, and the settings and results of the run."""
     default_rep = "X" if source.path.suffix.lower() == ".h5ad" else None
     return {
-        **figures,
+        **results,
         "columns": list(source.columns),
         "rep": options.representation or default_rep,
         "label": options.label,

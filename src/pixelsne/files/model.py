@@ -47,7 +47,8 @@ Document = dict[str, Any]
 # Parameters that are tuples; JSON returns them as lists.
 PAIRS = ("resolution", "learning_rate", "momentum")
 HISTORY = {"iteration": np.int64, "kl": np.float64, "moved": np.float64}
-FIGURES = ("neighbor_count", "perplexity", "kl_divergence", "iterations", "stopped_by", "timings")
+# Attributes of an Embedding that the document stores under the same name.
+JSON_ATTRIBUTES = ("neighbor_count", "perplexity", "kl_divergence", "iterations", "stopped_by", "timings")
 
 
 def serializable_parameters(model: "PixelSNE", arrays: Arrays) -> Document:
@@ -148,7 +149,7 @@ def read_deviations(described: Document, arrays: Arrays, mean: AnyArray) -> AnyA
     return deviations
 
 
-def describe_other(space: PairwiseMetric, arrays: Arrays) -> Document:
+def describe_pairwise(space: PairwiseMetric, arrays: Arrays) -> Document:
     described: Document = {"metric": space.metric, "sparse": sparse.issparse(space.values)}
     if not described["sparse"]:
         arrays["values"] = space.values
@@ -158,7 +159,7 @@ def describe_other(space: PairwiseMetric, arrays: Arrays) -> Document:
     return described | {"shape": list(matrix.shape)}
 
 
-def read_other(described: Document, arrays: Arrays) -> PairwiseMetric:
+def read_pairwise(described: Document, arrays: Arrays) -> PairwiseMetric:
     metric = check_choice("metric", described["metric"], OTHER_METRICS)
     if not described["sparse"]:
         return PairwiseMetric(array_of(arrays, "values", None, (None, None)), metric)
@@ -174,7 +175,7 @@ Describe = Callable[[Any, Arrays], Document]
 Read = Callable[[Document, Arrays], Space]
 SPACES: dict[str, tuple[type[Space], Describe, Read]] = {
     "coordinates": (Coordinates, describe_coordinates, read_coordinates),
-    "other distances": (PairwiseMetric, describe_other, read_other),
+    "other distances": (PairwiseMetric, describe_pairwise, read_pairwise),
     "given distances": (
         PrecomputedDistances,
         lambda space, _: {"n": space.n},
@@ -236,7 +237,7 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
         "column_names": None if names is None else [str(name) for name in names],
         "space": describe_space(embedding.space, arrays),
         "screen": asdict(embedding.screen),
-        **{name: as_plain(getattr(embedding, name)) for name in FIGURES},
+        **{name: as_plain(getattr(embedding, name)) for name in JSON_ATTRIBUTES},
     }
     write_archive(path, document, arrays)
 

@@ -22,7 +22,7 @@ SPECIAL = {
     stat.S_IFBLK: "a device",
 }
 
-Identity = tuple[object, ...]
+FileIdentity = tuple[object, ...]
 
 
 def target_of(path: Path) -> Path:
@@ -30,7 +30,7 @@ def target_of(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
-def file_identity(path: Path) -> Identity:
+def file_identity(path: Path) -> FileIdentity:
     """Return a value that is equal for all paths of one file, through any links, even if it does not exist yet."""
     path = Path(os.path.realpath(path))
     try:
@@ -55,7 +55,7 @@ def check_distinct(reads: Mapping[str, Path], writes: Mapping[str, Path]) -> Non
 
     The keys are the names of the arguments, for the message.
     """
-    used: dict[Identity, str] = {}
+    used: dict[FileIdentity, str] = {}
     for name, path in reads.items():
         check_special(path)
         used[file_identity(path)] = name
