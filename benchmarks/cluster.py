@@ -1,7 +1,7 @@
-"""A cluster of processes on this machine against the local run: `cluster.py reviews1m.npz mnist.npz`.
+"""Compare clusters of processes on this machine with a local run: `cluster.py reviews1m.npz mnist.npz`.
 
-Measures the time of the first file with two workers of one thread each against two threads, with the parts of every
-iteration; the quality of the second with 1, 2 and 4 workers; and the memory of each worker.
+Measures time, quality and the memory of each worker with 1, 2 and 4 workers of one thread each, and the parts of an
+iteration. The local run has two threads.
 """
 
 import sys
@@ -45,7 +45,7 @@ def local(path: str, n: int | None) -> dict[str, Any]:
 
 
 def judge(points: np.ndarray, labels: np.ndarray, positions: np.ndarray, kl: float) -> dict[str, float]:
-    """Return the quality of a map; of large data only the KL of the run itself."""
+    """Return the quality of a map; for large data, only the KL divergence that the run reports."""
     return Judge(points, labels, 30.0, 2).judge(positions) if len(points) <= JUDGED_UP_TO else {"KL": kl}
 
 
@@ -71,12 +71,12 @@ def parts_of(stream: list[dict[str, Any]], seconds: float, workers: int) -> dict
     whole = 1000 * seconds / iterations
     tasks = len(stream) / workers / iterations
     return {
-        "ms an iteration": whole,
+        "ms per iteration": whole,
         "compute, ms": each["compute"],
         "transfer, ms": each["transfer"],
         "scheduling and waiting, ms": whole - sum(each.values()),
-        "tasks a worker and iteration": tasks,
-        **{f"{name}, ms in all": 1000 * total / iterations for name, total in named.items()},
+        "tasks per worker and iteration": tasks,
+        **{f"{name}, ms, all workers": 1000 * total / iterations for name, total in named.items()},
     }
 
 
@@ -85,7 +85,7 @@ def read_rows(path: str, begin: int, end: int) -> np.ndarray:
 
 
 def array_on_disk(points: np.ndarray, folder: str) -> da.Array:
-    """Return a dask array whose partitions the workers read themselves, as users have it."""
+    """Return a dask array whose partitions the workers read from disk, as in real runs."""
     path, size = str(Path(folder) / "points.npy"), -(-len(points) // PARTITIONS)
     np.save(path, points)
     parts = []
@@ -118,7 +118,7 @@ def on_cluster(points: np.ndarray, labels: np.ndarray, workers: int) -> dict[str
         "halo / own": sum(shard[1] for shard in graphs) / len(points),
         "lattice": lattice,
         "iterations": made.iterations,
-        "edges a point": sum(shard[3] for shard in graphs) / len(points),
+        "edges per point": sum(shard[3] for shard in graphs) / len(points),
         "edges within a shard": sum(shard[2] for shard in graphs) / sum(shard[3] for shard in graphs),
         "exported, MB": sum(shard[4] for shard in graphs) * 4 / MEGABYTE / workers,
         **judged,
@@ -175,7 +175,7 @@ def main(large_path: str, small_path: str, n: int | None) -> None:
             rows.append({"run": f"{workers} worker{'s' if workers > 1 else ''}", **found})
             print(rows[-1], flush=True)
         rows[1:] = sorted(rows[1:], key=lambda row: str(row["run"]))
-        title = f"Workers of one thread each against the local run, {source_name(path)}"
+        title = f"Workers of one thread each, compared with a local run, {source_name(path)}"
         save(f"cluster_{source_name(path)}", title, transposed(rows), runs=rows)
 
 

@@ -1,4 +1,4 @@
-"""The connections between shards of one data set, by the number of shards: `cluster_halo.py reviews1m.npz`.
+"""Measure the connections between the shards of a data set, by the number of shards: `cluster_halo.py reviews1m.npz`.
 
 Nothing is distributed here: neighbors are found in one process, and every point is assigned the shard that would own
 it.

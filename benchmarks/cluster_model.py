@@ -61,7 +61,7 @@ def side_of(run: dict[str, Any]) -> float:
 def scheduling_of(runs: dict[str, dict[str, Any]]) -> tuple[float, float]:
     """Return milliseconds per task and per iteration, fitted by a line to the runs with 1, 2 and 4 workers."""
     cluster_runs = {int(name.split()[0]): run for name, run in runs.items() if name.endswith(("worker", "workers"))}
-    tasks = [workers * run["tasks a worker and iteration"] for workers, run in cluster_runs.items()]
+    tasks = [workers * run["tasks per worker and iteration"] for workers, run in cluster_runs.items()]
     task, each = np.polyfit(tasks, [run["scheduling and waiting, ms"] for run in cluster_runs.values()], 1)
     return float(task), float(each)
 
@@ -71,12 +71,13 @@ def measure_constants() -> Constants:
     halo = json.loads((RESULTS / f"{HALO}.json").read_text(encoding="utf-8"))["rows"]
     one, two, n = large["1 worker"], large["2 workers"], POINTS["reviews1m"]
     task, each = scheduling_of(small)
-    # The attraction is computed beside the tasks, so the time of the points is that of the iteration without all else.
-    points = one["ms an iteration"] - one["convolve, ms in all"] - task * one["tasks a worker and iteration"] - each
+    # Attraction is computed outside the tasks, so the time of the points is what remains of the iteration.
+    scheduling = task * one["tasks per worker and iteration"] + each
+    points = one["ms per iteration"] - one["convolve, ms, all workers"] - scheduling
     moved = two["exported, MB"] * 2**20 + side_of(two) ** 2 * 4
     return Constants(
         point=points / 1000 / n,
-        node=one["convolve, ms in all"] / 1000 / side_of(one) ** 2,
+        node=one["convolve, ms, all workers"] / 1000 / side_of(one) ** 2,
         task=task / 1000,
         round=each / 1000,
         stages={name: one[name] / n for name in ("reduce", "partition", "neighbors", "affinities")},
@@ -106,7 +107,7 @@ def levels(workers: int) -> int:
 def iteration(
     n: int, workers: int, threads: int, link: float, constants: Constants, processes_per_core: float = 1.0
 ) -> dict[str, float]:
-    """Return the seconds of each part. processes_per_core: 1 or more."""
+    """Return the seconds of each part of an iteration. processes_per_core is at least 1."""
     nodes = lattice_side(n, constants) ** 2
     received = min(FAN_IN, workers - 1) * levels(workers)
     return {
@@ -132,9 +133,9 @@ def check_rows(constants: Constants) -> Rows:
                 {
                     "data": name,
                     "workers": workers,
-                    "model, ms an iteration": f"{expected:.0f}",
-                    "measured": f"{found['ms an iteration']:.0f}",
-                    "model / measured": f"{expected / found['ms an iteration']:.2f}",
+                    "model, ms per iteration": f"{expected:.0f}",
+                    "measured": f"{found['ms per iteration']:.0f}",
+                    "model / measured": f"{expected / found['ms per iteration']:.2f}",
                 }
             )
     return rows
@@ -161,13 +162,13 @@ def outlook_rows(constants: Constants) -> Rows:
                 {
                     "points": f"{n:,}",
                     "workers": workers,
-                    "memory of each, GB": f"{worker_bytes(work, workers) / GIGABYTE:.1f}",
-                    "received in an iteration, MB": f"{received_bytes / 1e6:.0f}",
+                    "memory per worker, GB": f"{worker_bytes(work, workers) / GIGABYTE:.1f}",
+                    "received per worker and iteration, MB": f"{received_bytes / 1e6:.0f}",
                     **{f"{name}, s": f"{seconds:.2f}" for name, seconds in parts.items()},
                     "iteration, s": f"{total:.2f}",
                     "descent, min": f"{total * ITERATIONS / 60:.0f}",
-                    "before it, min": f"{preparation(n, workers, THREADS, constants) / 60:.1f}",
-                    "most goes to": largest,
+                    "stages before the descent, min": f"{preparation(n, workers, THREADS, constants) / 60:.1f}",
+                    "largest part": largest,
                 }
             )
     return rows
@@ -175,12 +176,12 @@ def outlook_rows(constants: Constants) -> Rows:
 
 def constant_rows(constants: Constants) -> Rows:
     figures = {
-        "a point and its edges, ns an iteration": f"{constants.point * 1e9:.0f}",
-        "a node of the lattice, ns an iteration": f"{constants.node * 1e9:.1f}",
-        "a task beside its work, ms": f"{constants.task * 1e3:.1f}",
-        "an iteration beside its tasks, ms": f"{constants.round * 1e3:.1f}",
-        "between two processes here, GB/s": f"{constants.local_link / GIGABYTE:.2f}",
-        **{f"{name}, µs a point": f"{seconds * 1e6:.1f}" for name, seconds in constants.stages.items()},
+        "a point and its edges, ns per iteration": f"{constants.point * 1e9:.0f}",
+        "a node of the lattice, ns per iteration": f"{constants.node * 1e9:.1f}",
+        "overhead per task, ms": f"{constants.task * 1e3:.1f}",
+        "overhead per iteration, besides its tasks, ms": f"{constants.round * 1e3:.1f}",
+        "transfer between two processes of the machine, GB/s": f"{constants.local_link / GIGABYTE:.2f}",
+        **{f"{name}, µs per point": f"{seconds * 1e6:.1f}" for name, seconds in constants.stages.items()},
         **{f"side of the lattice at {n:,} points": f"{side:.0f}" for n, side in constants.sides.items()},
     }
     return [{"constant, one thread": name, "measured": value} for name, value in figures.items()]

@@ -1,9 +1,9 @@
-"""The cost of the command line beside the fit: `command_line.py [DATA] [--n 1000000] [--many 10000000]`.
+"""Measure the cost of the command line on top of the fit: `command_line.py [DATA] [--n 1000000] [--many 10000000]`.
 
-DATA as in compare_peers.py. Measures `pixelsne --help`; time and memory of `pixelsne embed` of a parquet file with
-picture, model and checkpoints against the fit alone in Python; `pixelsne plot`; and a file with so many rows that they
-may not fit, which must be refused at once or run within the memory. The time of writing checkpoints counts as part of
-the fit.
+DATA as in compare_peers.py. Measures `pixelsne --help`, `pixelsne plot`, and time and memory of `pixelsne embed` on a
+parquet file with picture, model and checkpoints, compared with the fit alone in Python. Also runs `embed` on a file
+that may be too large for the memory: it must fail at once or fit. The time to write checkpoints counts as part of the
+fit.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def main() -> None:
         rows = measure_help(folder)
         rows += measure_embed(options.data, options.n, folder)
         rows += measure_many(options.many, folder)
-    save("command_line", "The command line extra_bytes the fit", rows)
+    save("command_line", "The command line, compared with the fit alone", rows)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""PixelSNE against its peers: `compare_peers.py clusters | digits | DATA.npz [--race ...] [--n ...]`.
+"""Compare PixelSNE with other libraries: `compare_peers.py clusters | digits | DATA.npz [--race ...] [--n ...]`.
 
-Systems alternate, each run in a process of its own, all with the same number of threads and the same float32 points
-of 50 principal components. Races:
+The systems run in turn, each run in its own process. All have the same number of threads and the same input: float32
+points, 50 principal components. Races:
 
-iterations   every t-SNE does the same number of iterations at the same perplexity, neighbors included
-defaults     everything as users get it who set nothing
-quality      how soon our map is as good as the one the target (openTSNE) ends with, in KL and in precision
+iterations   all t-SNE libraries run the same number of iterations at the same perplexity
+defaults     all libraries run with their default parameters
+quality      time until our map is as good as the final map of the target (openTSNE), in KL and in precision
 
-The peers are extras: `pip install -e '.[bench]'`. Those that are missing are left out.
+Install the other libraries with `pip install -e '.[bench]'`. Those that are missing are left out.
 """
 
 import argparse
@@ -33,14 +33,15 @@ OURS = "pixelsne"
 TARGETS = [name for name, system in SYSTEMS.items() if system.is_tsne and name != OURS]
 TO_REACH = ("KL", "precision 10", "precision 30")
 NOTES = {
-    "iterations": "openTSNE: exaggeration 12 for 250 iterations, momenta its own. scikit-learn(-intelex): "
-    "Barnes-Hut, PCA start, automatic rate, no early end.",
-    "defaults": "umap-learn and pacmap run without a seed, since with one they use a single thread; "
-    "their maps have no KL, as they are not in units of the t-distribution. "
-    '"Warm" is a second call in the same process, when all is compiled.',
-    "quality": '"Reached": seconds from the start of our run, neighbors included, until a snapshot of our map is at '
-    'least as good as the map the target ends with; "all reached" in KL and both precisions at once. '
-    "Our run is as long as it is by default, since a map is at its best once it has cooled down.",
+    "iterations": "openTSNE: exaggeration 12 for 250 iterations, its own momentum. scikit-learn(-intelex): "
+    "Barnes-Hut, PCA initialization, automatic learning rate, no early stop.",
+    "defaults": "umap-learn and pacmap run without a seed, because with a seed they use a single thread. "
+    "Their maps have no KL, because they are not in the units of t-SNE. "
+    '"Warm" is a second call in the same process, after compilation.',
+    "quality": '"Reached": seconds from the start of our run, including the neighbor search, until a snapshot of our '
+    'map is at least as good as the final map of the target. "All reached": the same for KL and both precisions at '
+    "once. "
+    "Our run has the default number of iterations, because a map is best after the cooldown.",
 }
 
 
@@ -49,13 +50,13 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("data", help=f"npz file with X and y, or one of {', '.join(SOURCES)}")
     parser.add_argument("--n", type=int, help="number of points (default: all; of clusters 10,000)")
     parser.add_argument("--race", choices=sorted(NOTES), default="iterations")
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="of %(default)s")
-    parser.add_argument("--target", choices=TARGETS, default="openTSNE", help="whose quality is to be reached")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="subset of %(default)s")
+    parser.add_argument("--target", choices=TARGETS, default="openTSNE", help="system whose quality is to be reached")
     parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--perplexity", type=float, default=30.0)
     parser.add_argument("--iterations", type=int, default=1000)
     parser.add_argument("--every", type=int, default=25, help="iterations between snapshots, in the race for quality")
-    parser.add_argument("--slack", type=float, default=0.0, help="share by which the target may be missed, as 0.005")
+    parser.add_argument("--slack", type=float, default=0.0, help="relative tolerance of the target, such as 0.005")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--suffix", default="", help="added to the names of the results")
     options = parser.parse_args()
@@ -69,7 +70,7 @@ def choose_systems(options: argparse.Namespace) -> list[str]:
     names = [name for name in names if options.race == "defaults" or SYSTEMS[name].is_tsne]
     for name in names:
         if not SYSTEMS[name].is_installed:
-            print(f"{name} is left out; to have it: pip install {SYSTEMS[name].package}", file=sys.stderr)
+            print(f"{name} is left out; to include it: pip install {SYSTEMS[name].package}", file=sys.stderr)
     return [name for name in names if SYSTEMS[name].is_installed]
 
 
@@ -131,7 +132,7 @@ def is_reached(figures: dict[str, float], goal: dict[str, float], measures: tupl
 
 
 def compare_approach(runs: Rows, target: str, slack: float) -> None:
-    """Add to each run of PixelSNE the time at which it was as good as the target's end in the same repetition."""
+    """Add to each run of PixelSNE the time at which it was as good as the target's final map in the same repetition."""
     goals = {run["run"]: run for run in runs if run["system"] == target}
     for run in runs:
         if "approach" not in run or run["run"] not in goals:
@@ -165,7 +166,7 @@ def summarize(runs: Rows) -> Rows:
 def describe(options: argparse.Namespace, n: int) -> str:
     what = {
         "iterations": f"{options.iterations:,} iterations at perplexity {options.perplexity:g}",
-        "defaults": "everything default",
+        "defaults": "default parameters",
         "quality": f"time to the quality of {options.target} ({options.iterations:,} iterations, "
         f"perplexity {options.perplexity:g})",
     }[options.race]
@@ -174,11 +175,11 @@ def describe(options: argparse.Namespace, n: int) -> str:
 
 
 def notes_on(options: argparse.Namespace, judge: Judge, failures: list[str]) -> str:
-    launch = "First calls begin with the start of the process." if options.data == "digits" else ""
-    slack = f"Reached means: missed by {options.slack:.1%} at most." if options.slack else ""
+    launch = "First calls include the start of the process." if options.data == "digits" else ""
+    slack = f"A measure counts as reached within a tolerance of {options.slack:.1%}." if options.slack else ""
     times = (
-        "Medians over the runs; ratios are taken within a repetition. A first call is import and fit. "
-        "openTSNE's affinities include its neighbors and start."
+        "Values are medians over the runs. Ratios are computed within a repetition. A first call is import and fit. "
+        "openTSNE's affinities include its neighbor search and initialization."
     )
     return "\n\n".join(filter(None, [NOTES[options.race], slack, judge.notes(), times, launch, *failures]))
 

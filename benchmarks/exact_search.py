@@ -1,4 +1,4 @@
-"""The time for comparing all pairs, and the constants of neighbors.exact_seconds: `exact_search.py [threads]`.
+"""Measure the time to compare all pairs, and fit the constants of neighbors.exact_seconds: `exact_search.py [threads]`.
 
 `neighbors="auto"` compares all pairs where the model predicts at most two seconds. Constants are fitted to relative
 errors. Seconds are processor time divided by the threads, so that other load does not count.
@@ -47,7 +47,8 @@ def main(threads: int) -> None:
                 rows.append({"n": n, "d": d, "k": k, "seconds": seconds, "model": exact_seconds(n, d, k)})
                 print(rows[-1], flush=True)
     pair, coordinate, candidate = fit(rows) * 1e9
-    notes = f"Fitted: {pair:.3g} ns a pair, {coordinate:.3g} ns a coordinate of it, {candidate:.3g} ns a candidate."
+    per_pair = f"{pair:.3g} ns per pair, {coordinate:.3g} ns per coordinate of a pair"
+    notes = f"Fitted: {per_pair}, {candidate:.3g} ns per candidate."
     save("exact_search", f"Comparing all pairs, {threads} threads", rows, notes)
 
 

@@ -1,6 +1,7 @@
-"""faiss's IVFFlat over a small grid of settings: `faiss_search.py POINTS.npy k threads OUT.npz`, with index building.
+"""Search neighbors with faiss's IVFFlat, over a small grid of settings: `faiss_search.py POINTS.npy k threads OUT.npz`.
 
-A separate program, because faiss and the package use different thread pools. Prints one JSON object.
+Times include building the index. This is a separate program, because faiss and the package use different thread pools.
+Prints one JSON object.
 """
 
 import json
@@ -15,7 +16,7 @@ import numpy as np
 MANY = 200_000
 EVERY_NTH = 20
 
-# Probes to try, by the number of lists as a multiple of the root of n.
+# Numbers of probes to try, for each number of lists, which is a multiple of the square root of n.
 GRID = {1: (4, 8, 16, 32, 64), 4: (4, 8, 16, 32, 64)}
 LARGE_GRID = {1: (16, 32, 64), 4: (64, 128, 256)}
 

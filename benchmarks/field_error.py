@@ -1,8 +1,8 @@
-"""The error of the pixel field along a run: `field_error.py DATA ...`, DATA as in compare_peers.py.
+"""Measure the error of the pixel field during a run: `field_error.py DATA ...`, DATA as in compare_peers.py.
 
-At several iterations of a default run the field's push on 2,000 random points is compared with all pairs, beside the
-error of a tree. The screen's resolution has no effect: up to 2,048 nodes along each axis the lattice is as fine as the
-kernel needs, and no map here needs more.
+At several iterations of a default run, the repulsion on 2,000 random points is compared with that of all pairs. The
+error of a tree is measured, too. The resolution of the screen has no effect: up to 2,048 nodes along each axis the
+lattice is as fine as the kernel needs, and no map here needs more.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pixelsne.settings import settings_of
 ITERATIONS = (1, 20, 40, 80, 120, 150, 200, 350)
 MAX_NODES = 2048
 SAMPLED_ROWS = 2000
-MANY = 200_000  # a fifth of the rows suffices
+MANY = 200_000  # from here on, a fifth of the rows is enough
 ROWS_PER_BLOCK = 20
 
 

@@ -1,4 +1,4 @@
-"""The error of both trees against all pairs on a finished map: `force_error.py mnist.npz [points]`."""
+"""Measure the error of both trees, compared with all pairs, on a finished map: `force_error.py mnist.npz [points]`."""
 
 import sys
 

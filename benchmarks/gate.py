@@ -1,8 +1,8 @@
 """Compare instruction counts of five fixed jobs with those of another commit: `gate.py [COMMIT]`, by default HEAD^.
 
-Both are built by the same compiler with the flags of CMakeLists.txt, and run under callgrind with AVX2 kernels and one
-thread. A count is the difference between two repeats and one, so that start and set-up do not count. The counts do not
-depend on the machine's load. More than 3 % is a failure.
+Both commits are built by the same compiler with the flags of CMakeLists.txt, and run under callgrind with AVX2 kernels
+and one thread. A count is the difference between a run of two repeats and a run of one, so it does not include start
+and set-up. The counts do not depend on the load of the machine. The gate fails if a count grows by more than 3 %.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("commit", nargs="?", default="HEAD^", help="commit to compare with")
     base = parser.parse_args().commit
     if shutil.which("valgrind") is None:
-        sys.exit("gate.py needs valgrind, as in Debian's package of that name")
+        sys.exit("gate.py needs valgrind; on Debian, install the package valgrind")
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(["git", "archive", base, "core"], cwd=ROOT, check=True, capture_output=True)  # noqa: S607 - on the path
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:

@@ -1,4 +1,4 @@
-// Five fixed jobs of the core for gate.py: `gate_jobs NAME REPEATS`. They have one thread and made-up input.
+// Five fixed jobs of the core for gate.py: `gate_jobs NAME REPEATS`. They run on one thread, with synthetic input.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

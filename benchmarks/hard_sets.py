@@ -1,7 +1,7 @@
 """Synthetic data that are hard for a search by clusters.
 
-Each function returns points (n, d) float32 and special rows, such as noise between clusters, that a mean would hide, or
-None.
+Each function returns points (n, d) float32. It also returns special rows, such as noise between clusters, whose recall
+a mean over all rows would hide, or None.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ PointsAndRows = tuple[np.ndarray, np.ndarray | None]
 
 
 def noise(n: int, seed: int = 0) -> PointsAndRows:
-    """A hundred tight clusters, and one of a hundred points anywhere between them."""
+    """A hundred tight clusters. One in a hundred points is noise between them."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-1, 1, (100, 50))[rng.integers(0, 100, n)] + rng.normal(0, 0.1, (n, 50))
     rows = rng.choice(n, n // 100, replace=False)

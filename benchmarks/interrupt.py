@@ -1,4 +1,4 @@
-"""The delay of Ctrl-C: `interrupt.py [points]`, in every stage of a run on synthetic clusters.
+"""Measure the time from Ctrl-C to the end of a run: `interrupt.py [points]`, in every stage, on synthetic clusters.
 
 Every run is a separate process, which receives the signal shortly after its stage has begun.
 """

@@ -1,6 +1,6 @@
-"""Quality of maps, measured in the same way for all systems.
+"""Measure the quality of maps in the same way for all systems.
 
-Near: KL over one and the same P, accuracy and precision over the same rows. Far: random triplets, class centers.
+Local measures: KL with the same P, accuracy and precision over the same rows. Global measures: triplets, class centers.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ EXACT_NEIGHBORS_UP_TO = 100_000
 EXACT_NORMALIZER_UP_TO = 200_000  # takes half a minute
 SAMPLED_ROWS = 10_000
 NEIGHBORHOODS = (5, 10, 30, 100)
-COUNTS = {"knn_accuracy": (10,)}  # where fewer than all NEIGHBORHOODS are reported
+COUNTS = {"knn_accuracy": (10,)}  # values of k for measures that are not reported for all NEIGHBORHOODS
 ROWS_PER_BLOCK = 100  # of distances to all points
 
 
@@ -44,7 +44,7 @@ class Judge:
             self.truth = nearest_of_rows(points, self.rows, max(NEIGHBORHOODS))
 
     def judge(self, positions: np.ndarray, *, with_kl: bool = True) -> dict[str, float]:
-        """Return all measures of a map (n, 2). KL needs embedding units, in which the maps of t-SNE are."""
+        """Return all measures of a map (n, 2). KL needs a map in embedding units, as t-SNE libraries return it."""
         positions = np.ascontiguousarray(positions, dtype=np.float32)
         compared = Comparison(self.rows, self.truth, self._nearest_on(positions), positions, self.points, self.classes)
         result = {"KL": self._divergence(positions)} if with_kl else {}
@@ -58,15 +58,21 @@ class Judge:
         return result
 
     def notes(self) -> str:
-        """Return a description of the figures."""
-        neighbors = "exact neighbors" if self.exact_neighbors else "our own search, as all pairs are too many"
-        normalizer = "an exact normalizer" if self.exact_normalizer else "a normalizer by the field, within 0.02 %"
+        """Describe how the measures are computed."""
+        neighbors = (
+            "exact neighbors"
+            if self.exact_neighbors
+            else "our approximate search, because all pairs would take too long"
+        )
+        normalizer = (
+            "an exact normalizer" if self.exact_normalizer else "the normalizer of the pixel field, within 0.02 %"
+        )
         rows = "all" if self.exact_neighbors else f"{len(self.rows):,} random"
         return (
-            f"KL over one and the same P (from {neighbors}) with {normalizer}. "
-            f"Accuracy and precision over {rows} rows, against exact neighbors. Triplet accuracy: share of random "
-            "triplets whose two distances have the same order; center correlation: rank correlation of the distances "
-            "between class centers."
+            f"KL uses the same P for all maps (from {neighbors}) and {normalizer}. "
+            f"Accuracy and precision are over {rows} rows, compared with exact neighbors. Triplet accuracy is the "
+            "share of random triplets whose two distances have the same order as in the data. Center correlation is "
+            "the rank correlation of the distances between class centers."
         )
 
     def _divergence(self, positions: np.ndarray) -> float:
@@ -103,7 +109,7 @@ def nearest_of_rows(points: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
 def nearest_of_block(points: np.ndarray, squares: np.ndarray, block: np.ndarray, k: int) -> Any:
     approximate = squares - 2 * (points[block] @ points.T)  # the row's own square does not affect the order
     approximate[np.arange(len(block)), block] = np.inf
-    # Rounding may exchange close ones, so twice as many are taken and compared again in float64.
+    # Rounding may change the order of similar distances, so 2 k candidates are compared again in float64.
     candidates = np.argpartition(approximate, 2 * k, axis=1)[:, : 2 * k]
     differences = points[candidates].astype(np.float64) - points[block].astype(np.float64)[:, None]
     order = np.einsum("ijk,ijk->ij", differences, differences).argsort(axis=1)[:, :k]

@@ -1,6 +1,6 @@
-"""Shared by all benchmarks: data by path or by name, the machine, child processes, results on disk.
+"""Functions of all benchmarks: load data, describe the machine, start child processes, save results.
 
-Importing this file loads NumPy and no slower module, because children that import it time the imports of others.
+This file imports nothing slower than NumPy, because child processes that import it time the imports of libraries.
 """
 
 import argparse
@@ -35,7 +35,7 @@ LAUNCHED_AT = "BENCHMARK_LAUNCHED_AT"
 
 
 def load(path: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """Return X and y of an npz file, in random order (files are often sorted), the first n of them.
+    """Return X and y of an npz file, in random order (files are often sorted), or the first n rows of that order.
 
     `file.npz:NAME` uses the array NAME in place of X.
     """

@@ -1,7 +1,7 @@
-"""The accuracy of the memory estimate: `memory.py [DATA ...] [--sizes 20000,100000,...]`, DATA as in compare_peers.py.
+"""Measure the accuracy of the memory estimate: `memory.py [DATA ...] [--sizes 20000,100000,...]`.
 
-Each run is a separate process. Estimate and peak are both relative to the process before the fit, with its input and
-imports.
+DATA as in compare_peers.py. Each run is a separate process. Estimate and peak do not include what the process holds
+before the fit: its input and imports.
 """
 
 import argparse

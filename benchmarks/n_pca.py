@@ -1,4 +1,4 @@
-"""The number of principal components that keep the neighborhoods: `n_pca.py SOURCE... [--n 10000]`.
+"""Measure how many principal components preserve the neighborhoods: `n_pca.py SOURCE... [--n 10000]`.
 
 A SOURCE is an npz file (`file.npz:NAME` uses the array NAME in place of X) or one of uniform, embeddings and counts,
 which are generated here. Each is mapped with several numbers of components and with n_pca="auto". Precision and KL

@@ -1,6 +1,6 @@
-"""Recall and time of the neighbor searches, and of faiss if installed: `neighbors.py DATA.npz [k] [n ...]`.
+"""Measure recall and time of the neighbor searches, and of faiss if installed: `neighbors.py DATA.npz [k] [n ...]`.
 
-Recall is the share of the true neighbors found for a thousand random points, whose true neighbors are computed here.
+Recall is the share of the true neighbors that are found, for a thousand random points.
 The environment variables THREADS (default 2) and DIMENSIONS (default 50) set the number of threads and of principal
 components.
 """

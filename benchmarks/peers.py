@@ -1,7 +1,7 @@
 """Run one system on given points and print all times: `peers.py FOLDER SYSTEM TASK`.
 
-Started by compare_peers.py, once for each run. The folder holds points.npy and receives the map. A system is imported
-only where it is measured, so that only the imports below come before its own.
+Started by compare_peers.py, once for each run. The folder holds points.npy and receives the map. A library is
+imported only where it is measured, so that its import time includes all of its imports but the ones below.
 """
 
 import importlib.util
@@ -123,14 +123,14 @@ def prepare_scikit_learn(task: Task) -> Fit:
             "method": "barnes_hut",
             "init": "pca",
             "learning_rate": "auto",
-            # All iterations, as in the other systems.
+            # Run all iterations, as the other systems do.
             "n_iter_without_progress": task.iterations,
             "min_grad_norm": 0.0,
         }
 
     def fit(points: np.ndarray) -> Outcome:
         model = TSNE(n_jobs=task.threads, random_state=0, **parameters)
-        return Outcome(model.fit_transform(points), model.n_iter_ + 1)  # it counts from zero
+        return Outcome(model.fit_transform(points), model.n_iter_ + 1)  # scikit-learn counts from zero
 
     return fit
 
@@ -145,14 +145,14 @@ def prepare_intelex(task: Task) -> Fit:
 def prepare_umap(task: Task) -> Fit:
     import umap  # noqa: PLC0415
 
-    # No seed: with one, umap runs on a single thread.
+    # No seed, because with a seed UMAP runs on a single thread.
     return lambda points: Outcome(umap.UMAP(n_jobs=task.threads).fit_transform(points))
 
 
 def prepare_pacmap(_task: Task) -> Fit:
     import pacmap  # noqa: PLC0415
 
-    # No seed: with one, the neighbor search runs on a single thread. The number of threads is in the environment.
+    # No seed, because with a seed the neighbor search runs on a single thread. The environment sets the threads.
     return lambda points: Outcome(pacmap.PaCMAP().fit_transform(points))
 
 

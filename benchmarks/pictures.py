@@ -1,4 +1,4 @@
-"""Pictures of the measurements: races between systems, growth with points and pixels."""
+"""Draw the measurements: comparisons of systems, and scaling with points and pixels."""
 
 from pathlib import Path
 from statistics import median
@@ -48,7 +48,7 @@ def seconds(number: float) -> str:
 
 
 def draw_race(path: Path, title: str, runs: Rows, maps: dict[str, np.ndarray], labels: np.ndarray) -> None:
-    """Draw the maps above; below, one line per system with bars of seconds, then its quality."""
+    """Draw the maps, and below them a row per system: bars of its times, then its quality."""
     names = list(maps)
     figure = plt.figure(figsize=(max(12.0, 2.4 * len(names)), 4.2 + 0.45 * len(names)), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
@@ -115,7 +115,7 @@ def draw_quality(axis: Axes, runs: Rows, names: list[str], head: str, measures: 
 
 
 def draw_approach(path: Path, title: str, runs: Rows, measures: tuple[str, ...]) -> None:
-    """Draw each measure against the seconds of our run, with the target's end and the time of reaching it."""
+    """Draw each measure by the seconds of our run, with the final value of the target and the time of reaching it."""
     figure, axes = plt.subplots(1, len(measures), figsize=(5 * len(measures), 4.2), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
     for axis, measure in zip(axes, measures, strict=True):
@@ -136,7 +136,7 @@ def draw_approach(path: Path, title: str, runs: Rows, measures: tuple[str, ...])
 
 
 def draw_run(axis: Axes, run: dict[str, Any], measure: str) -> None:
-    """Draw a run with snapshots as a line, with the time at which it was good enough; another run as its end."""
+    """Draw a run with snapshots as a line that marks when it reached the target; otherwise draw its final value."""
     color, followed = COLORS[run["system"]], run.get("approach")
     if followed:
         axis.plot(
@@ -161,7 +161,7 @@ def draw_run(axis: Axes, run: dict[str, Any], measure: str) -> None:
 
 
 def focus(axis: Axes, runs: Rows, measure: str) -> None:
-    """Limit the axis, because early maps would flatten the later ones."""
+    """Limit the axis, because the values of early maps would hide the differences of later ones."""
     if measure == "KL":
         ends = [run["KL"] for run in runs]
         middles = [run["approach"][len(run["approach"]) // 2]["KL"] for run in runs if run.get("approach")]

@@ -1,9 +1,9 @@
-"""The recall of the neighbor search, and the value of a higher recall.
+"""Measure the recall of the neighbor search, and the effect of recall on the map.
 
 `recall.py noise uniform mnist.npz [--n 60000]`: recall of single points, its mean and its lowest percentiles, for names
 of hard_sets.py and for files. `recall.py DATA --probes 300`: the default search and one with more probes, each followed
-by the default descent. Precision refers to exact neighbors of sampled rows (see judge.py), recall to those of fewer
-rows.
+by the default descent. Precision compares with the exact neighbors of sampled rows (see judge.py), recall with those of
+fewer rows.
 """
 
 import argparse
@@ -34,7 +34,7 @@ RECALL_ROWS = 2_000
 
 
 def recall_of(found: Neighbors, rows: np.ndarray, truth: np.ndarray) -> float:
-    """Return the share of the true neighbors (rows, K) of some rows that were found; indices of the input."""
+    """Return the share of the true neighbors (rows, K) that were found. Rows and neighbors are indices of the input."""
     positions = np.empty(len(found.indices), dtype=np.int64)
     positions[found.order] = np.arange(len(positions))
     hits = [
@@ -110,7 +110,7 @@ def compare_points(options: argparse.Namespace) -> None:
         for k in options.k:
             rows += measure_points(source, options.n, k, options.search, options.threads)
             print(rows[-1], flush=True)
-    notes = "Seconds are those of the processors divided by the threads: other work beside it does not count."
+    notes = "Seconds are processor time divided by the number of threads, so that other load does not count."
     save(f"recall_points_{options.search}", "Recall of single points", rows, notes)
 
 
@@ -127,16 +127,16 @@ def compare_maps(options: argparse.Namespace) -> None:
         rows.append(measure(points, judge, truth, parameters, options.threads))
         print(rows[-1], flush=True)
     name = source_name(source)
-    save(f"recall_{name}", f"{name}, {len(points):,} points: what more neighbors found are worth", rows, judge.notes())
+    save(f"recall_{name}", f"{name}, {len(points):,} points: effect of recall on the map", rows, judge.notes())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", help=f"npz files, or names: {', '.join(SETS)}")
-    parser.add_argument("--n", type=int, default=60_000, help="points at most")
+    parser.add_argument("--n", type=int, default=60_000, help="maximum number of points")
     parser.add_argument("--k", type=int, nargs="+", default=[30, 90])
     parser.add_argument("--search", default="clusters")
-    parser.add_argument("--probes", type=int, help="compare maps, with so many clusters a point on average at most")
+    parser.add_argument("--probes", type=int, help="compare maps, with at most this many clusters per point on average")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     if options.probes:

@@ -1,7 +1,7 @@
-"""KL against openTSNE's on the same affinities: `same_affinities.py mnist.npz [points]`.
+"""Compare KL with that of openTSNE on the same affinities: `same_affinities.py mnist.npz [points]`.
 
 Both start from the same positions with the same P (perplexity 50, k = 150, exact neighbors) and run 1,000 iterations at
-their automatic rates; KL with an exact normalizer.
+their automatic learning rates. The KL divergence has an exact normalizer.
 """
 
 import sys

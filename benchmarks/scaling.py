@@ -1,8 +1,8 @@
-"""Time and memory against the number of points and pixels: `scaling.py [clusters | DATA.npz] [--sections ...]`.
+"""Measure time and memory by number of points and pixels: `scaling.py [clusters | DATA.npz] [--sections ...]`.
 
 Each measurement runs in a separate process, with the defaults of PixelSNE except `tol`. Sections are size (all stages
-against n), resolution (the same against r, the side of the screen in pixels) and along (milliseconds per iteration
-along one run of 1,000 iterations).
+by n), resolution (the same by r, the side of the screen in pixels) and along (milliseconds per iteration in the course
+of one run of 1,000 iterations).
 """
 
 import argparse
@@ -21,7 +21,7 @@ from stages import ALONG, WINDOW
 
 SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 RESOLUTIONS = [256, 512, 1024, 2048, 4096, 8192]
-FITTED_FROM = 10_000  # below, the overhead of a call exceeds the cost of its points
+FITTED_FROM = 10_000  # with fewer points, the overhead of a call exceeds the cost of the points
 EARLY, LATE = "ms per iteration, early", "ms per iteration, late"
 FITTED = ("neighbors, s", "affinities, s", EARLY, LATE, "repulsion, ms", "total, s", "peak memory, GB")
 
@@ -29,9 +29,9 @@ FITTED = ("neighbors, s", "affinities, s", EARLY, LATE, "repulsion, ms", "total,
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="?", default="clusters", help="npz file with X and y, or clusters (the default)")
-    parser.add_argument("--sections", default="size,resolution,along", help="of %(default)s")
-    parser.add_argument("--sizes", type=numbers, default=SIZES, help="numbers of points, as 1000,10000")
-    parser.add_argument("--resolutions", type=numbers, default=RESOLUTIONS, help="sides in pixels, as 512,1024")
+    parser.add_argument("--sections", default="size,resolution,along", help="subset of %(default)s")
+    parser.add_argument("--sizes", type=numbers, default=SIZES, help="numbers of points, such as 1000,10000")
+    parser.add_argument("--resolutions", type=numbers, default=RESOLUTIONS, help="sides in pixels, such as 512,1024")
     parser.add_argument("--n-for-resolution", type=int, default=70_000)
     parser.add_argument("--n-along", type=int, default=70_000)
     parser.add_argument("--iterations", type=int, default=300, help="of each run for size and resolution")
@@ -79,7 +79,7 @@ def exponent(rows: Rows, variable: str, head: str) -> float:
 
 
 def growth(rows: Rows) -> str:
-    """Return the growth of an iteration where n grows tenfold, as from 100,000 to 1,000,000."""
+    """Say how the time of an iteration grows where n grows tenfold."""
     pairs = [(a, b) for a, b in itertools.combinations(rows, 2) if b["n"] == 10 * a["n"]]
     lines = [
         f"From {a['n']:,} to {b['n']:,} points: an early iteration takes {b[EARLY] / a[EARLY]:.1f} times as long, "
@@ -127,9 +127,8 @@ def measure_along(options: argparse.Namespace) -> None:
         ]
         name = name_result(options, "along")
         title = f"{source_name(options.data)}: n = {row['n']:,}, r = 1024, along one run, threads: {options.threads}"
-        save(
-            name, title, rows, f"Medians over the {WINDOW} iterations up to the one named; 1 stands for the first ones."
-        )
+        window = f"{WINDOW} iterations that end with the given one, or of the first {WINDOW}"
+        save(name, title, rows, f"Each value is the median of the {window}.")
         draw_along(RESULTS / f"{name}.png", title, rows)
 
 

@@ -1,11 +1,11 @@
-"""The search for the schedule: `schedule.py DATA ... [--only 'NAME;NAME'] [--openTSNE]`.
+"""Compare schedules: `schedule.py DATA ... [--only 'NAME;NAME'] [--openTSNE]`.
 
 DATA as in compare_peers.py, or a synthetic set with a number of rows and a seed, `nested:20000:1`.
 
-Each candidate runs on the same affinities (perplexity 30) from the same start, and its map is measured at several
-iterations. "ordinary" is the usual schedule of the field: exaggeration 12 for 250 iterations at momentum 0.5, then
-momentum 0.8, rate n / (4 exaggeration). With --openTSNE, its own maps from the same affinities are measured, too: its
-default of 750 iterations, and 1,000.
+Each candidate runs on the same affinities (perplexity 30) from the same initial positions, and its map is measured at
+several iterations. "ordinary" is the usual schedule of the field: exaggeration 12 for 250 iterations at momentum 0.5,
+then momentum 0.8, rate n / (4 exaggeration). With --openTSNE, maps of openTSNE from the same affinities are measured,
+too: with its default of 750 iterations, and with 1,000.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def falling(iterations: int, momentum: float, first_rate: float = 1 / 12, last_r
 
 COOLING = (60, (1, 1), (0.95, 0.7), (1, 0.1))
 
-# All but the first end at 350 iterations. "0.1.0": the schedule of that version, tuned by near measures alone.
+# All but the first end at 350 iterations. "0.1.0": the schedule of that version, tuned by local measures only.
 CANDIDATES: dict[str, list[Phase]] = {
     "ordinary": [steady(250, 12, 0.5, 1 / 48), steady(750, 1, 0.8, 1 / 4)],
     "ordinary, shortened": [steady(88, 12, 0.5, 1 / 48), steady(262, 1, 0.8, 1 / 4)],
@@ -173,8 +173,8 @@ def try_all(source: str, only: list[str], threads: int, *, with_opentsne: bool) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+")
-    parser.add_argument("--only", default="", help="names of schedules, with ; between; the default always runs")
-    parser.add_argument("--openTSNE", action="store_true", help="judge its maps too")
+    parser.add_argument("--only", default="", help="names of schedules, separated by ;, besides the default")
+    parser.add_argument("--openTSNE", action="store_true", help="measure maps of openTSNE, too")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--suffix", default="")
     options = parser.parse_args()

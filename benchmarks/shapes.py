@@ -1,4 +1,4 @@
-"""Synthetic data with a known global arrangement, for comparison with maps. All are float32, 50 columns.
+"""Synthetic data with a known global arrangement, which maps should preserve. All are float32 with 50 columns.
 
 Each function takes a number of rows and a seed and returns the rows and a class for each.
 """
@@ -11,7 +11,7 @@ COLUMNS = 50
 LEAVES = (4, 5, 5)  # super-clusters, clusters in each, sub-clusters in each
 LEAF_DEVIATIONS = (20.0, 6.0, 2.0)  # deviations of the means on each level
 SEGMENTS = 20  # classes along a curve or a roll
-BRANCHES = 31  # of a binary tree
+BRANCHES = 31  # branches of a binary tree
 
 
 def nested(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Time and memory of one run of PixelSNE, by stage: `stages.py VALUES.npy RESOLUTION ITERATIONS THREADS`.
+"""Measure time and memory of one run of PixelSNE, by stage: `stages.py VALUES.npy RESOLUTION ITERATIONS THREADS`.
 
 Started by scaling.py, once for each run.
 """
@@ -16,7 +16,7 @@ from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
 ALONG = [1, 50, *range(100, 1001, 100)]
-WINDOW = 20  # iterations of the median; every 50th iteration takes longer, because it measures
+WINDOW = 20  # iterations that a median is taken over; every 50th iteration takes longer, because it measures the map
 
 
 def follow(model: PixelSNE, values: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
-"""When a tolerance ends a run: `stopping.py DATA ...`, DATA as in compare_peers.py.
+"""Measure when a tolerance ends a run: `stopping.py DATA ...`, DATA as in compare_peers.py.
 
-One run for each tolerance and resolution, on the same affinities. A run that a tolerance ends cools down first.
+There is one run for each tolerance and resolution, on the same affinities. A run that ends early still has its
+cooldown.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def main() -> None:
                 row = run(points, judge, resolution, tolerance, options)
                 rows.append({"data": source_name(source), "n": len(points), **row})
                 print(rows[-1], flush=True)
-    title = f"Where a tolerance ends a run of at most {options.max_iter} iterations"
+    title = f"Iterations at which a tolerance ends a run of at most {options.max_iter} iterations"
     save(f"stopping{options.suffix}", title, rows)
 
 

@@ -1,8 +1,8 @@
-"""New points on a finished map: `transform.py DATA [new points]`, DATA as in compare_peers.py.
+"""Measure `transform`, new points on a finished map: `transform.py DATA [new points]`, DATA as in compare_peers.py.
 
-A random part of the rows is held out, the others are mapped, then the held-out rows are placed. Their accuracy is the
-share whose ten nearest points on the map are mostly of their class; the map's own accuracy is measured by leaving one
-out.
+The model is fitted to a random part of the rows, and the other rows are placed on its map. The accuracy of new points
+is that of a 10-nearest-neighbor classifier fitted to the map. The accuracy of the map itself is measured by leaving out
+one point at a time.
 """
 
 import sys

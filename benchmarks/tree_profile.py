@@ -1,8 +1,8 @@
-"""The time of the two trees by part: `tree_profile.py mnist.npz`.
+"""Measure the time of the parts of both trees: `tree_profile.py mnist.npz`.
 
-One evaluation on a finished map, split into building the tree (sorting the points, counting the cells) and traversing
-it; and the other parts of an iteration. On MNIST, and on a map of Gaussian clusters in two dimensions with far more
-points than pixels.
+The parts of an evaluation are building the tree (sorting the points, counting the cells) and traversing it. Attraction
+is measured, too. The maps are a finished map of MNIST, and Gaussian clusters in two dimensions with far more points
+than pixels.
 """
 
 import sys

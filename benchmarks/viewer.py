@@ -1,8 +1,8 @@
-"""The cost of the page: `viewer.py [DATA] [--sizes 100000,1000000]`, DATA as in compare_peers.py, for the live run.
+"""Measure the viewer: `viewer.py [DATA] [--sizes 100000,1000000]`, DATA as in compare_peers.py, for the live run.
 
-In headless Chromium, with both renderers: seconds from the request for the data to the first picture, and milliseconds
-between frames while the map is dragged. Also the cost of watching a run: nobody, a plain websocket client, a client
-that never reads, and a real Chromium on the same machine.
+Measures, in headless Chromium and with both renderers, the seconds from the request for the data to the first picture,
+and the milliseconds between frames while the map is dragged. Also measures how much longer a run takes if it is watched
+by nobody, by a plain websocket client, by a client that never reads, or by Chromium on the same machine.
 """
 
 import argparse
@@ -200,7 +200,7 @@ def main() -> None:
     drawn = [row for n in sizes for drawing in ("canvas", "webgl") for row in measure_drawing(drawing, n)]
     print(json.dumps(drawn, indent=1), flush=True)
     save("viewer_drawing", "The page: first picture and frames while dragging", drawn)
-    save("viewer_live", "What watching adds to a run", measure_live(options.data, options.repetitions))
+    save("viewer_live", "Cost of watching a run", measure_live(options.data, options.repetitions))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// A std::vector whose memory starts on a cache line, so that no vector load straddles two lines. Large vectors lie in
-// large pages.
+// A std::vector whose memory starts on a cache line, so that no vector load straddles two lines. Large vectors use
+// huge pages.
 #pragma once
 
 #include <cstddef>

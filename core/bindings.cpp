@@ -4,8 +4,8 @@
 #include "progress_token.hpp"
 
 NB_MODULE(_core, module) {
-    // A program may end while a page's server still holds a run. That is no leak, and users should see no warning about
-    // it. tests/stress/soak.py checks that memory does not grow.
+    // The server of the viewer may still hold a run when the program ends. That is no leak, and users should see
+    // no warning about it. tests/stress/soak.py checks that memory does not grow.
     nb::set_leak_warnings(false);
     using namespace pixelsne;
     module.attr("instruction_set") = kernels().name;

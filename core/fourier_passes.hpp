@@ -2,7 +2,7 @@
 // the namespace of its instruction set.
 //
 // Stages are Stockham's: each reads one buffer and writes the other in an order that leaves the result sorted. A
-// backward transform is a forward one with real and imaginary parts exchanged before and after it. Planes are zero
+// backward transform is a forward one with real and imaginary parts swapped before and after it. Planes are zero
 // beyond the lattice. So the first stage of a forward transform reads only half of the lines, and the last stage of a
 // backward one writes only half.
 

@@ -30,7 +30,7 @@ Coding encode_positions(Positions positions, const std::int32_t* rows, std::size
             const float* position = position_of(index);
             for (int axis = 0; axis < 2; ++axis) {
                 const double steps = (position[axis] - coding.low[axis]) * inverse[axis] + 0.5;
-                // NaN becomes 0 here. The receiver notices it by the bounds that are sent along.
+                // NaN becomes 0 here. The receiver detects it by the bounds, which are sent with the codes.
                 const double bounded = steps > 0.0 ? std::min(steps, kMaxCode) : 0.0;
                 codes[2 * index + static_cast<std::size_t>(axis)] = static_cast<std::uint16_t>(bounded);
             }

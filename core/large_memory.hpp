@@ -1,6 +1,5 @@
-// Memory for arrays, aligned to cache lines. Large arrays lie in large pages where the system offers them. With small
-// pages, much of the time for reading a gigabyte goes into address translation, and much of the time for filling it
-// into page faults.
+// Memory for arrays, aligned to cache lines. Large arrays use huge pages where the system offers them. With small
+// pages, reading a gigabyte spends much of its time on address translation, and filling it spends much on page faults.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ namespace pixelsne {
 
 inline void* allocate_memory(std::size_t bytes) {
     constexpr std::size_t kCacheLine = 64;
-    constexpr std::size_t kLargePage = std::size_t{1} << 21;
-    const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kCacheLine;
+    constexpr std::size_t kHugePage = std::size_t{1} << 21;
+    const std::size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kCacheLine;
 #if defined(_WIN32)
     void* memory = _aligned_malloc(bytes > 0 ? bytes : 1, alignment);
     if (memory == nullptr) throw std::bad_alloc();
@@ -29,7 +28,7 @@ inline void* allocate_memory(std::size_t bytes) {
     if (posix_memalign(&memory, alignment, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
 #endif
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (alignment == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: failure does no harm
+    if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);  // only a hint, so its result is ignored
 #endif
     return memory;
 }
@@ -42,8 +41,8 @@ inline void free_memory(void* memory) noexcept {
 #endif
 }
 
-// Returns freed memory to the system. Memory freed in small pieces otherwise stays with the process. Pays off from
-// megabytes on.
+// Returns freed memory to the system. Otherwise memory that was freed in small pieces stays with the process. Worth
+// calling after megabytes were freed.
 inline void release_free_memory() {
 #if defined(__GLIBC__)
     malloc_trim(0);

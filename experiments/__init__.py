@@ -1,1 +1,1 @@
-"""The paper's experiments, as commands: `python -m experiments --help`, from the repository's root."""
+"""The paper's experiments. Run `python -m experiments --help` in the root of the repository."""

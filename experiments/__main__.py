@@ -18,11 +18,11 @@ NEED_MAPS = ("maps", "headlines")
 
 
 def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
-    """Return the description of each data set. Missing ones are left out with a message."""
+    """Return the description of each data set. A message names those that are missing."""
     sets = {}
     for name in LOADERS:
         if quick and takes_long(name, folder):
-            click.echo(f"{TITLES[name]} is left out of a quick look: preparing it takes long", err=True)
+            click.echo(f"{TITLES[name]} is left out of a quick run: its preparation takes long", err=True)
             continue
         try:
             description = prepare(name, folder)
@@ -31,26 +31,26 @@ def prepare_all(folder: Path, *, quick: bool = False) -> dict[str, Any]:
         else:
             sets[name] = description
             points, source = description["points"], description["source"]
-            click.echo(f"{TITLES[name]}: {points:,} points from {source}, kept in {cache_folder(name)}")
+            click.echo(f"{TITLES[name]}: {points:,} points from {source}, stored in {cache_folder(name)}")
     return sets
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, required=True, type=click.Choice([*EXPERIMENTS, "all", "report"]))
 @click.option(
-    "--data", "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Where the data sets are."
+    "--data", "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder with the data sets."
 )
-@click.option("--quick", is_flag=True, help="A few thousand rows of everything: a look in less than 15 minutes.")
+@click.option("--quick", is_flag=True, help="A few thousand rows of each data set: less than 15 minutes.")
 @click.option(
-    "--no-limits", is_flag=True, help="Also what takes many hours: t-SNE and vantage-point trees on everything."
+    "--no-limits", is_flag=True, help="Also runs that take many hours: t-SNE and vantage-point trees on all data."
 )
 @click.option(
-    "--results", type=click.Path(path_type=Path), help="Where finished cells are kept.  [default: experiments/results]"
+    "--results", type=click.Path(path_type=Path), help="Folder for finished cells.  [default: experiments/results]"
 )
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="The report to write.  [default: docs/paper.md, or paper.md in --results]",
+    help="File for the report.  [default: docs/paper.md, or paper.md in --results]",
 )
 def main(
     names: tuple[str, ...],
@@ -74,7 +74,7 @@ def main(
     experiments = list(EXPERIMENTS) if "all" in names else [name for name in names if name != "report"]
     if experiments:
         if folder is None:
-            raise click.UsageError("--data FOLDER is needed to measure anything; `report` alone works without")
+            raise click.UsageError("--data FOLDER is needed to measure; only `report` works without it")
         sets = prepare_all(folder, quick=quick)
         stored.describe(sets)
         for name in experiments:
@@ -83,7 +83,7 @@ def main(
             stored.complete(cells, with_maps=name in NEED_MAPS)
     path = report or (results / "paper.md" if is_separate else REPORT)
     write_report(path, stored, scale)
-    click.echo(f"{path} is written")
+    click.echo(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The paper's trees, one property at a time, on the maps along one run.
+"""Time the paper's trees, which differ in one property at a time, on the maps of one run.
 
 All trees are timed on the same maps, so only the tree differs. The map in the middle of 100 iterations represents all
 100. The core's two trees are timed, too.
@@ -32,11 +32,11 @@ def trees(cell: Cell) -> Result:
     methods: dict[str, Repulsion] = {
         str(variant): LiteralTree(variant, settings.resolution, settings.theta) for variant in VARIANTS
     }
-    methods["core, to the point"] = repel_by_barnes_hut(settings)
-    methods["core, to the pixel"] = repel_by_pixel_tree(settings)
+    methods["core, point leaves"] = repel_by_barnes_hut(settings)
+    methods["core, pixel leaves"] = repel_by_pixel_tree(settings)
     spent = dict.fromkeys(methods, 0.0)
     for number, (positions, screen) in enumerate(maps_of(model, cell)):
-        # The order rotates, so that no tree always finds the caches as the same other tree left them.
+        # The order rotates, so that no tree always runs after the same other tree, which would leave the caches alike.
         names = list(methods)
         for name in names[number % len(names) :] + names[: number % len(names)]:
             spent[name] += ITERATIONS_BETWEEN_MAPS * seconds_of(methods[name], positions, screen)

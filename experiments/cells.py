@@ -32,11 +32,11 @@ class Cell:
     data: str
     method: str
     resolution: int
-    seed: int = 0  # of the start and the search
-    n: int | None = None  # random rows; None: all
-    subset: int = 0  # selects other rows
+    seed: int = 0  # of the initial positions and the neighbor search
+    n: int | None = None  # size of a random sample of rows; None: all rows
+    subset: int = 0  # selects another sample
     threads: int = 1
-    kind: str = "run"  # of KINDS: a run; the cost at its start; the paper's trees along a run; an iteration's parts
+    kind: str = "run"  # a key of KINDS
 
     def key(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -54,7 +54,7 @@ class Cell:
 
 
 def measure(cell: Cell) -> Result:
-    """Measure in a separate process, whose libraries have as many threads as the cell."""
+    """Measure a cell in a separate process, which uses as many threads as the cell says."""
     return in_own_process("-m", "experiments.cells", cell.key(), threads=cell.threads)
 
 
@@ -99,7 +99,7 @@ def cost_without_near_pairs(model: PixelSNE) -> float:
 
 
 def judge(cell: Cell, data: Prepared, placed: Any) -> Result:
-    """Return neighborhood precision and k-NN accuracy for the paper's k, over all rows or a sample of many."""
+    """Return neighborhood precision and k-NN accuracy for the paper's k, over all rows or a large sample."""
     n = len(data.points)
     rows = sample_rows(n, EXACT_UP_TO, ROWS_SAMPLED, 0)
     counts = tuple(k for k in NEIGHBORS if k < n)
@@ -117,7 +117,7 @@ def nearest_rows(values: Any, rows: Any, k: int) -> Any:
 
 
 def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:
-    """Return true neighbors in the 50 dimensions; stored, because every method is scored by the same ones."""
+    """Return the true neighbors in 50 dimensions. They are stored, because all methods are scored with them."""
     file = cache_folder(cell.data) / f"neighbors-{data.about['fingerprint']}-{len(data.points)}-{cell.subset}-{k}.npy"
     if not file.exists():
         np.save(file, nearest_rows(data.points, rows, k))
@@ -125,7 +125,7 @@ def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:
 
 
 def start(cell: Cell) -> Result:
-    """Return the cost when all points nearly coincide: every q is 1 / (n (n - 1))."""
+    """Return the cost of the initial positions, where all points nearly coincide: every q is 1 / (n (n - 1))."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
     run = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads).start(points)
     values = finish(run.prepare()).affinities.values.astype(np.float64)
@@ -145,6 +145,7 @@ def parts(cell: Cell) -> Result:
     return parts.parts(cell)
 
 
+# A whole run; the cost at its start; the paper's trees on the maps of a run; the parts of an iteration.
 KINDS = {"run": run, "start": start, "trees": trees, "parts": parts}
 
 

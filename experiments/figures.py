@@ -36,10 +36,10 @@ COLORS = {
     "pixelsne-rp": "#e08e1b",
     "ours": "#d1382c",
 }
-MAP_SIDE = 480  # pixels of a map among others
+MAP_SIDE = 480  # pixels; side of each map in the figure of all maps
 MAP_COLUMNS = ("t-sne", "bh-sne", "pixelsne-rp", "ours")
 
-# For the annotated map.
+# For the map with labeled regions.
 LARGE_SIDE = 1100
 POINTS_PER_REGION, MIN_REGIONS, MAX_REGIONS = 400, 12, 42
 WORDS_PER_REGION = 3
@@ -142,7 +142,7 @@ def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
 
 
 def draw_maps(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
-    """Draw a line for each data set and a column for each method, if all maps are still in the cache."""
+    """Draw a row of maps for each data set and a column for each method, if all maps are still in the cache."""
     made = [cell for cell in plan.maps(scale, sizes) if stored.get(cell)]
     lines = [
         by_method for data in paper.SETS if (by_method := shown_maps([cell for cell in made if cell.data == data]))
@@ -175,7 +175,7 @@ def shown_maps(cells: list[Cell]) -> dict[str, Cell]:
 
 
 def draw_headlines(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:
-    """Draw NewsAgg with its regions named by their words."""
+    """Draw the map of NewsAgg, with regions labeled by their words."""
     found = [(cell, file) for cell in plan.headlines(scale, sizes) if (file := stored.map_of(cell)) is not None]
     texts = open_prepared(found[0][0].data, found[0][0].n).texts if found else []
     if not texts:

@@ -1,7 +1,7 @@
-// The quadtrees as the paper's Sec. 3.2, 4.1 and 4.4 describe them: nodes, one point after the other, in double.
-// Three properties can be switched, to measure what each is worth:
+// The quadtrees as the paper's Sec. 3.2, 4.1 and 4.4 describe them: nodes, one point after the other, in double
+// precision. Three properties can be switched, to measure the effect of each:
 //   bounded    leaves are pixels (P-Quadtree) instead of single points (D-Quadtree)
-//   one time   cells are made once and kept; an iteration only counts points anew (bounded trees only)
+//   one time   cells are created once and kept; an iteration only counts the points again (bounded trees only)
 //   integers   cells are found by shifts and masks instead of divisions and remainders, squares by x * x
 // `make_tree` and `repel` are called from literal_tree.py.
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr int kDeepest = 48;  // of a D-Quadtree: points closer than this share a leaf
+constexpr int kDeepest = 48;  // maximum depth of a D-Quadtree; points in the same cell at this depth share a leaf
 
 struct Point {
   double x, y;
@@ -20,7 +20,7 @@ struct Point {
 
 struct Screen {
   Point origin;  // embedding units
-  Point unit;    // embedding units a pixel
+  Point unit;    // embedding units per pixel
 };
 
 struct Sum {
@@ -30,7 +30,7 @@ struct Sum {
 
 struct Walker {
   Point at;      // pixels
-  Point square;  // beta: squared units a pixel
+  Point square;  // beta: squared embedding units per pixel
   double theta;
   double unit;  // the longer of a pixel's sides
 };
@@ -72,11 +72,11 @@ class Tree {
   virtual void visit(const Walker& walker, int64_t itself, Sum& sum) const = 0;
 };
 
-// All cells of all levels, made once, as arrays without pointers: a level's cells lie row by row.
+// All cells of all levels, created once, as one array of counts per level, row by row.
 template <bool kIntegers>
-class StandingTree final : public Tree {
+class ArrayTree final : public Tree {
  public:
-  explicit StandingTree(int levels) : levels_(levels) {
+  explicit ArrayTree(int levels) : levels_(levels) {
     for (int level = 0; level <= levels; ++level) {
       const int64_t side = int64_t{1} << level;
       counts_.emplace_back(static_cast<size_t>(side * side), 0);
@@ -116,23 +116,23 @@ class StandingTree final : public Tree {
     }
   }
 
-  size_t place(int level, int64_t column, int64_t row) const {
+  size_t index_of(int level, int64_t column, int64_t row) const {
     if constexpr (kIntegers) return static_cast<size_t>((row << level) | column);
     return static_cast<size_t>(row * static_cast<int64_t>(centers_[level].size()) + column);
   }
 
-  bool is_mine(const Walker& walker, int64_t column, int64_t row) const {
+  bool contains_walker(const Walker& walker, int64_t column, int64_t row) const {
     return static_cast<int64_t>(walker.at.x) == column && static_cast<int64_t>(walker.at.y) == row;
   }
 
   void walk(const Walker& walker, int level, int64_t column, int64_t row, double width, Sum& sum) const {
-    double count = counts_[level][place(level, column, row)];
+    double count = counts_[level][index_of(level, column, row)];
     if (count == 0.0) return;
     const bool leaf = level == levels_;
     const Point center{centers_[level][column], centers_[level][row]};
     const double distance = distance_squared<kIntegers>(walker, center);
     if (leaf || far_enough<kIntegers>(walker, width, distance)) {
-      if (leaf && is_mine(walker, column, row)) count -= 1.0;
+      if (leaf && contains_walker(walker, column, row)) count -= 1.0;
       add(walker, center, count, distance, sum);
       return;
     }
@@ -146,20 +146,21 @@ class StandingTree final : public Tree {
 
   int levels_;
   std::vector<std::vector<int32_t>> counts_;
-  std::vector<std::vector<double>> centers_;  // of a level's columns, and rows
+  std::vector<std::vector<double>> centers_;  // midpoints of the columns of each level, and of its rows
 };
 
-// Grown node by node. Bounded: down to the pixel, with cell midpoints; else down to one point, with centers of mass.
-// Anew for every map, or once: then nodes stay, and only their counts begin at nothing.
-template <bool kIntegers, bool kBounded, bool kKeeps>
-class GrowingTree final : public Tree {
+// A tree of nodes. If bounded, leaves are pixels and cells are represented by their midpoints. Otherwise leaves hold one
+// point and cells are represented by their centers of mass. The tree is built for every map, or nodes are kept and only
+// their counts are reset.
+template <bool kIntegers, bool kBounded, bool kKeepsNodes>
+class NodeTree final : public Tree {
  public:
-  explicit GrowingTree(int levels) : levels_(levels) {}
+  explicit NodeTree(int levels) : levels_(levels) {}
 
   void fill(const std::vector<Point>& points) override {
     points_ = &points;
-    if (kKeeps && root_) {
-      forget(*root_);
+    if (kKeepsNodes && root_) {
+      reset(*root_);
     } else {
       const double side = std::ldexp(1.0, levels_);
       root_ = std::make_unique<Node>(Point{half<kIntegers>(side), half<kIntegers>(side)}, side);
@@ -176,29 +177,29 @@ class GrowingTree final : public Tree {
     double width;
     Point mass{0.0, 0.0};  // sum of the points
     int64_t count = 0;
-    int64_t point = -1;  // the last one of a leaf
+    int64_t point = -1;  // index of the last point that was added to a leaf
     std::unique_ptr<Node> children[4];
     bool leaf = true;
   };
 
-  static void forget(Node& node) {
-    if (node.count == 0) return;  // nor has anything below it
+  static void reset(Node& node) {
+    if (node.count == 0) return;  // then the cells below it are empty, too
     node.count = 0;
     node.mass = {0.0, 0.0};
     for (const auto& child : node.children)
-      if (child) forget(*child);
+      if (child) reset(*child);
   }
 
   void insert(Node& node, int64_t i, int level) {
     const Point point = (*points_)[static_cast<size_t>(i)];
     ++node.count;
     node.mass = {node.mass.x + point.x, node.mass.y + point.y};
-    const bool ends = kBounded ? level == levels_ : (node.count == 1 || level == kDeepest);
-    if (ends) {
+    const bool is_leaf = kBounded ? level == levels_ : (node.count == 1 || level == kDeepest);
+    if (is_leaf) {
       node.point = i;
       return;
     }
-    if (!kBounded && node.leaf) {  // the one point that was here goes down, too
+    if (!kBounded && node.leaf) {  // move the only point of this leaf down, too
       node.leaf = false;
       insert(child_of(node, (*points_)[static_cast<size_t>(node.point)], level), node.point, level + 1);
     }
@@ -206,7 +207,7 @@ class GrowingTree final : public Tree {
     insert(child_of(node, point, level), i, level + 1);
   }
 
-  int which(const Node& node, Point point, int level) const {
+  int child_index(const Node& node, Point point, int level) const {
     if constexpr (!kBounded) return (point.x >= node.center.x ? 1 : 0) + (point.y >= node.center.y ? 2 : 0);
     if constexpr (kIntegers) {
       const int shift = levels_ - level - 1;
@@ -218,7 +219,7 @@ class GrowingTree final : public Tree {
   }
 
   Node& child_of(Node& node, Point point, int level) {
-    const int child = which(node, point, level);
+    const int child = child_index(node, point, level);
     if (!node.children[child]) {
       const double side = half<kIntegers>(node.width), away = half<kIntegers>(side);
       const Point middle{node.center.x + (child % 2 == 1 ? away : -away), node.center.y + (child / 2 == 1 ? away : -away)};
@@ -227,7 +228,7 @@ class GrowingTree final : public Tree {
     return *node.children[child];
   }
 
-  bool is_mine(const Node& node, const Walker& walker, int64_t itself) const {
+  bool contains_walker(const Node& node, const Walker& walker, int64_t itself) const {
     if constexpr (!kBounded) return node.point == itself || (node.count > 1 && inside(node, walker));
     return inside(node, walker);
   }
@@ -239,11 +240,11 @@ class GrowingTree final : public Tree {
   }
 
   void walk(const Node& node, const Walker& walker, int64_t itself, Sum& sum) const {
-    if (kKeeps && node.count == 0) return;
+    if (kKeepsNodes && node.count == 0) return;
     auto count = static_cast<double>(node.count);
     Point center = kBounded ? node.center : Point{node.mass.x / count, node.mass.y / count};
     const double distance = distance_squared<kIntegers>(walker, center);
-    if (node.leaf && is_mine(node, walker, itself)) {
+    if (node.leaf && contains_walker(node, walker, itself)) {
       count -= 1.0;
       if (count == 0.0) return;
       if (!kBounded) center = {(node.mass.x - walker.at.x) / count, (node.mass.y - walker.at.y) / count};
@@ -263,10 +264,10 @@ class GrowingTree final : public Tree {
 
 template <bool kIntegers>
 std::unique_ptr<Tree> make(int levels, bool bounded, bool one_time, bool arrays) {
-  if (!bounded) return std::make_unique<GrowingTree<kIntegers, false, false>>(levels);
-  if (arrays) return std::make_unique<StandingTree<kIntegers>>(levels);
-  if (one_time) return std::make_unique<GrowingTree<kIntegers, true, true>>(levels);
-  return std::make_unique<GrowingTree<kIntegers, true, false>>(levels);
+  if (!bounded) return std::make_unique<NodeTree<kIntegers, false, false>>(levels);
+  if (arrays) return std::make_unique<ArrayTree<kIntegers>>(levels);
+  if (one_time) return std::make_unique<NodeTree<kIntegers, true, true>>(levels);
+  return std::make_unique<NodeTree<kIntegers, true, false>>(levels);
 }
 
 }  // namespace
@@ -280,14 +281,14 @@ Tree* make_tree(int levels, int bounded, int one_time, int arrays, int integers)
 
 void free_tree(Tree* tree) { delete tree; }
 
-// positions and push (n, 2), embedding units; returns the normalizer.
+// Write push (n, 2) for positions (n, 2), in embedding units, and return the normalizer.
 double repel(Tree* tree, const float* positions, int64_t n, const double* origin, const double* unit, double side,
              double theta, float* push) {
   std::vector<Point> points(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     const auto on_screen = [&](int axis) {
-      const double place = (positions[2 * i + axis] - origin[axis]) / unit[axis];
-      return place < 0.0 ? 0.0 : (place < side ? place : std::nextafter(side, 0.0));
+      const double pixel = (positions[2 * i + axis] - origin[axis]) / unit[axis];
+      return pixel < 0.0 ? 0.0 : (pixel < side ? pixel : std::nextafter(side, 0.0));
     };
     points[static_cast<size_t>(i)] = {on_screen(0), on_screen(1)};
   }

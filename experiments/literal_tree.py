@@ -31,12 +31,12 @@ class Variant:
     integers: bool  # Sec. 4.4
 
     def __str__(self) -> str:
-        depth = "to the pixel" if self.bounded else "to the point"
+        depth = "pixel leaves" if self.bounded else "point leaves"
         construction = ("one-time arrays" if self.arrays else "one-time") if self.one_time else "rebuilt"
         return f"{depth}, {construction}, {'integers' if self.integers else 'divisions'}"
 
 
-# One-time construction needs cells that do not depend on the data, so bounded ones.
+# One-time construction needs cells that do not depend on the data, so only bounded trees have it.
 VARIANTS = tuple(
     Variant(bounded, one_time, arrays, integers)
     for bounded, one_time, arrays in (
@@ -81,7 +81,7 @@ def compile_to(path: Path) -> None:
 
 
 class LiteralTree:
-    """One tree. A call is one evaluation, with the signature of pixelsne.repulsion."""
+    """One of the trees, as a function with the signature of pixelsne.repulsion.Repulsion."""
 
     def __init__(self, variant: Variant, resolution: tuple[int, int], theta: float) -> None:
         self.variant, self.theta = variant, theta

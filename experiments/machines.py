@@ -9,6 +9,8 @@ from experiments.data.catalog import TITLES
 from experiments.methods import METHODS
 from experiments.stored_results import Measured, StoredResults
 
+KIND_TITLES = {"start": "initial cost", "trees": "trees", "parts": "parts of an iteration"}
+
 
 def machines(stored: StoredResults) -> str:
     """Describe one machine in a sentence; for several, list their cells and compare cells that two of them measured."""
@@ -39,8 +41,9 @@ def cells_of(machine_name: str, counted: list[Measured]) -> str:
 
 
 def group_of(cell: Cell) -> str:
-    title = TITLES[cell.data] + (", some of its rows" if cell.n else "")
-    return title if cell.kind == "run" else f"the {cell.kind} of {title}"
+    """Return the data set, and what was measured on it besides whole runs."""
+    title = f"samples of {TITLES[cell.data]}" if cell.n else TITLES[cell.data]
+    return title if cell.kind == "run" else f"{KIND_TITLES[cell.kind]} on {title}"
 
 
 def comparisons(stored: StoredResults, machine_names: list[str]) -> list[str]:
@@ -57,7 +60,7 @@ def comparisons(stored: StoredResults, machine_names: list[str]) -> list[str]:
             if ratios:
                 low, median, high = np.quantile(ratios, [0.1, 0.5, 0.9])
                 lines.append(
-                    f"- Of {len(both)} runs made on both, the second machine's took {median:.2f} of the time of the "
-                    f"first's ({low:.2f} to {high:.2f} for four fifths of them)."
+                    f"- {len(both)} runs were measured on both machines. The second machine took {median:.2f} of the "
+                    f"time of the first (median; {low:.2f} to {high:.2f} for the middle 80 % of the runs)."
                 )
     return lines

@@ -11,7 +11,7 @@ class Method:
     title: str
     preset: str | None = None
     changes: dict[str, Any] = field(default_factory=dict)
-    max_points: int | None = None  # above, a run would take too long
+    max_points: int | None = None  # with more points, a run would take too long
 
     def model(self, resolution: int, seed: int, threads: int) -> PixelSNE:
         parameters = {"resolution": resolution, "random_state": seed, "n_jobs": threads, **self.changes}
@@ -23,8 +23,8 @@ METHODS = {
     "bh-sne": Method("BH-SNE", "bh-sne", max_points=100_000),
     "pixelsne-vp": Method("PixelSNE-VP", "pixelsne-vp", max_points=100_000),
     "pixelsne-rp": Method("PixelSNE-RP", "pixelsne-rp"),
-    # On the affinities of PixelSNE-RP, so that only the tree differs in Coord; and where a vantage-point tree would
-    # search for hours.
+    # With the affinities of PixelSNE-RP, so that only the tree differs in Coord. It also replaces BH-SNE where a
+    # vantage-point tree would search for hours.
     "bh-sne-rp": Method("BH-SNE on RP's P", "bh-sne", {"neighbors": "rp-forest"}),
     "pixelsne-rp-mass": Method("PixelSNE-RP, centers of mass", "pixelsne-rp", {"center": "mass"}),
     "ours": Method("ours (defaults)"),

@@ -1,4 +1,4 @@
-"""The figures that the paper reports: its Tables 1 to 5, in seconds."""
+"""The numbers of the paper's Tables 1 to 5. Times are in seconds."""
 
 MINUTE, HOUR = 60.0, 3600.0
 
@@ -31,7 +31,7 @@ TIMES = {
 IMPROVED = {"20news": 83.26, "facexp": 134.43, "mnist": 429.08, "newsagg": 3194.86, "yelp": 13485.27}
 UNIMPROVED = {"20news": 87.7, "facexp": 141.54, "mnist": 446.88, "newsagg": 3370.36, "yelp": 14025.12}
 
-# Tables 3 and 4: by resolution, for NEIGHBORS. In Table 4 the values of k = 10 and 20 at r = 2048 look exchanged.
+# Tables 3 and 4: by resolution, for NEIGHBORS. In Table 4 the values of k = 10 and 20 at r = 2048 seem to be swapped.
 PRECISION = {
     512: (0.2401, 0.3207, 0.3475, 0.3719, 0.3916, 0.4237),
     1024: (0.2405, 0.3165, 0.3434, 0.3702, 0.3932, 0.4290),

@@ -1,7 +1,7 @@
-"""The time of an iteration's parts against the number of points, on finished maps.
+"""Time the parts of an iteration by the number of points, on finished maps.
 
-The time of a run has other causes, too: with a fixed learning rate, maps of more points unfold more slowly, and the
-time of a tree depends on the state of the map.
+The time of a whole run also depends on the maps on the way: with a fixed learning rate, maps of more points unfold
+more slowly, and the time of a tree depends on the state of the map.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ from pixelsne.settings import Settings, settings_of
 
 SIDES = (512, 2048)  # a screen with far fewer pixels than points, and one with more
 
-ATTRACTION_IN_INPUT_ORDER = "pull, points as they come"
-ATTRACTION_IN_CLUSTER_ORDER = "pull, near points together"
+ATTRACTION_IN_INPUT_ORDER = "attraction, input order"
+ATTRACTION_IN_CLUSTER_ORDER = "attraction, cluster order"
 
 
 def parts(cell: Cell) -> Result:
@@ -35,8 +35,8 @@ def parts(cell: Cell) -> Result:
     for side in SIDES:
         settings = settings_for(cell, side)
         smaller = type(screen).around(_core.bounds(positions, 1), settings.resolution, settings.aspect)
-        spent[f"tree to the pixel, r = {side}"] = seconds_of(repel_by_pixel_tree(settings), positions, smaller)
-    spent["tree to the point"] = seconds_of(repel_by_barnes_hut(settings), positions, screen)
+        spent[f"tree with pixel leaves, r = {side}"] = seconds_of(repel_by_pixel_tree(settings), positions, smaller)
+    spent["tree with point leaves"] = seconds_of(repel_by_barnes_hut(settings), positions, screen)
     spent["pixel field"] = seconds_of(repel_by_pixel_field(settings), positions, screen)
     for name, reorder in ((ATTRACTION_IN_INPUT_ORDER, False), (ATTRACTION_IN_CLUSTER_ORDER, True)):
         spent[name] = seconds_of(make_attraction(points, settings, reorder=reorder), positions, screen)

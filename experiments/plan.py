@@ -7,23 +7,23 @@ from experiments.cells import Cell
 from experiments.methods import METHODS
 from experiments.paper import DIGITS_JUDGED, POINTS, RESOLUTION, RESOLUTIONS, SETS
 
-LARGE = 200_000  # from here on one run takes minutes and is done once
-TIMED_ONCE_FROM = 50_000  # the same where time is measured against the number of points
-TREES_UP_TO = 100_000  # points for which the paper's trees are measured one by one
+LARGE = 200_000  # points; from here on a run takes minutes, so there is only one
+TIMED_ONCE_FROM = 50_000  # the same for the experiment on time by number of points
+TREES_UP_TO = 100_000  # maximum number of points for the paper's trees
 
 
 @dataclass(frozen=True)
 class Scale:
     """How much is measured."""
 
-    rows: int | None  # of every data set; None: all
+    rows: int | None  # maximum number of rows of every data set; None: all rows
     repetitions: int
     judged_rows: int  # MNIST digits in the tables of quality
     judged_repetitions: int
-    sizes: tuple[int, ...]  # points, for time against the number of items
-    exact_up_to: int  # points for t-SNE among these: its time grows as their square
-    digit_counts: tuple[int, ...]  # MNIST digits, for time against the resolution
-    limited: bool = True  # whether methods are left out that would take hours
+    sizes: tuple[int, ...]  # numbers of points, for time by number of points
+    exact_up_to: int  # the largest of these for t-SNE, whose time is quadratic
+    digit_counts: tuple[int, ...]  # MNIST digits, for time by resolution
+    limited: bool = True  # leave out methods that would take hours
 
 
 FULL = Scale(
@@ -56,7 +56,7 @@ def size_of(data: str, scale: Scale, sizes: dict[str, int]) -> int:
 
 
 def methods_for(n: int, scale: Scale) -> list[str]:
-    """Return the methods that finish in time, with BH-SNE on RP's affinities where its own search does not."""
+    """Return the methods that finish in reasonable time. BH-SNE on RP's affinities is always among them."""
     names = ["t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp", "bh-sne-rp", "ours"]
     return [name for name in names if not scale.limited or n <= (METHODS[name].max_points or n)]
 
@@ -98,7 +98,7 @@ def cost(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """Yield the cells of time against size, on the largest set available; the paper's NewsAgg has 421,161 rows."""
+    """Yield the cells of time by number of points, on the largest data set available."""
     data = largest(sizes)
     for n in scale.sizes:
         if n > sizes.get(data, POINTS[data]):
@@ -112,7 +112,7 @@ def size(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def parts(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """Yield the cells of an iteration's parts against the number of points."""
+    """Yield the cells for the parts of an iteration by number of points."""
     data = largest(sizes)
     for n in scale.sizes:
         if n <= sizes.get(data, POINTS[data]):
@@ -147,7 +147,7 @@ def quality(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
 
 
 def maps(scale: Scale, sizes: dict[str, int]) -> Iterator[Cell]:
-    """Yield one map of every method, with the times of `times`."""
+    """Yield one cell of every method among those of `times`."""
     for cell in times(scale, sizes):
         if cell.seed == 0 and cell.threads == 1:
             yield cell

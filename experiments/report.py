@@ -1,4 +1,4 @@
-"""docs/paper.md: the paper's figures, ours, and comments on the difference."""
+"""Write docs/paper.md: the paper's results, ours, and comments on the differences."""
 
 import math
 from pathlib import Path
@@ -41,17 +41,17 @@ def write_report(path: Path, stored: StoredResults, scale: Scale) -> None:
         cost_at_start(stored, scale, sizes),
         tables.costs(stored, scale, sizes),
         comments.COST,
-        "## Time against the number of points (Figure 2)",
+        "## Time by number of points (Figure 2)",
         tables.by_size(stored, scale, sizes),
         picture(pictures / "size.png", figures.draw_sizes, stored, scale, sizes),
         comments.SIZE,
         tables.parts_by_size(stored, scale, sizes),
         comments.PARTS,
-        "## Time against the resolution (Figure 3)",
+        "## Time by resolution (Figure 3)",
         tables.by_sides(stored, scale, sizes),
         picture(pictures / "resolution.png", figures.draw_sides, stored, scale, sizes),
         comments.RESOLUTION,
-        "## Quality against k (Figure 4)",
+        "## Quality by k (Figure 4)",
         tables.by_neighbors(stored, scale, sizes),
         picture(pictures / "quality.png", figures.draw_quality, stored, scale, sizes),
         comments.QUALITY,
@@ -61,7 +61,7 @@ def write_report(path: Path, stored: StoredResults, scale: Scale) -> None:
         comments.MAPS,
         "## What the published program does differently",
         comments.PROGRAM,
-        "## What was cut",
+        "## What was not measured, or measured less often",
         comments.CUT,
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,8 +80,8 @@ def data_sets(stored: StoredResults, sizes: Sizes) -> str:
             "data": name,
             "paper": f"{paper.POINTS[name]:,}",
             "here": f"{sizes[name]:,}",
-            "from": about["source"],
-            "in what it differs": about["stands_for"],
+            "source": about["source"],
+            "differences from the paper's data": about["stands_for"],
         }
         for name, about in stored.sets.items()
     ]
@@ -101,14 +101,15 @@ def headline(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
     if default:
         ratio = paper.HEADLINE / default
         lines.append(
-            f"- MNIST by our defaults with two threads: {tables.duration(default)}; the paper's PixelSNE-RP: "
-            f"{tables.duration(paper.HEADLINE)}, {ratio:.0f} times as long. {comments.HEADLINE}"
+            f"- MNIST with our defaults and two threads takes {tables.duration(default)}. The paper's PixelSNE-RP "
+            f"takes {tables.duration(paper.HEADLINE)}, {ratio:.0f} times as long. {comments.HEADLINE}"
         )
     ours, theirs = mean("Coord", method="pixelsne-rp", threads=1), mean("Coord", method="bh-sne-rp", threads=1)
     if ours and theirs:
         lines.append(
-            f"- PixelSNE-RP's Coord on MNIST, one thread, 1,000 iterations: {tables.duration(ours)}; BH-SNE's on the "
-            f"same affinities: {tables.duration(theirs)}, a ratio of {theirs / ours:.2f} (paper: {paper.COORD_RATIO}). "
+            f"- Coord on MNIST with one thread and 1,000 iterations takes {tables.duration(ours)} with PixelSNE-RP and "
+            f"{tables.duration(theirs)} with BH-SNE on the same affinities, a ratio of {theirs / ours:.2f} (paper: "
+            f"{paper.COORD_RATIO}). "
             f"{comments.COORD_RATIO}"
         )
     lines += exponents(stored, scale, sizes)
@@ -121,10 +122,8 @@ def exponents(stored: StoredResults, scale: Scale, sizes: Sizes) -> list[str]:
     pixelsne, bh_sne = found["pixelsne-rp"], found["bh-sne-rp"]
     if pixelsne is None or bh_sne is None:
         return []
-    growth = f"PixelSNE-RP n^{pixelsne[0]:.2f}, BH-SNE n^{bh_sne[0]:.2f}"
-    return [
-        f"- Growth of the descent's time with n, from {pixelsne[1]:,} to {pixelsne[2]:,} points, r fixed: {growth}."
-    ]
+    growth = f"n^{pixelsne[0]:.2f} with PixelSNE-RP and n^{bh_sne[0]:.2f} with BH-SNE"
+    return [f"- From {pixelsne[1]:,} to {pixelsne[2]:,} points at fixed r, the time of the descent grows as {growth}."]
 
 
 def cost_at_start(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
@@ -133,6 +132,6 @@ def cost_at_start(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
         return ""
     exaggerated = 12 * (found[0] + math.log(12))
     return (
-        f"At the random start the cost is {found[0]:.3f}. With P exaggerated twelvefold, as it is then, "
-        f"12 (C + log 12) = {exaggerated:.2f}; the paper has {paper.COST_AT_RANDOM:.2f}."
+        f"With random initial positions, the cost C is {found[0]:.3f}. If P is multiplied by 12, as in early "
+        f"exaggeration, it is 12 (C + log 12) = {exaggerated:.2f}. The paper reports {paper.COST_AT_RANDOM:.2f}."
     )

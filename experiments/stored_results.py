@@ -30,7 +30,7 @@ class StoredResults:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         entries = [
             json.loads(line) for line in lines if line.endswith("}}")
-        ]  # incomplete lines were truncated by a kill
+        ]  # a killed run may have left an incomplete line
         # In the order of the file: the last measurement of a cell counts.
         self.measured = [Measured(Cell(**entry["cell"]), entry["result"], entry["machine"]) for entry in entries]
         self._last = {one.cell: one for one in self.measured}
@@ -60,7 +60,7 @@ class StoredResults:
         return file if file is not None and file.exists() else None
 
     def complete(self, cells: Iterable[Cell], *, with_maps: bool = False) -> None:
-        """Measure missing cells, each once, and cells whose map is needed and missing. Report failures."""
+        """Measure the cells that are missing, or whose map is needed and missing. Print failures and continue."""
         missing = [
             cell for cell in dict.fromkeys(cells) if self.get(cell) is None or (with_maps and self.map_of(cell) is None)
         ]

@@ -1,4 +1,4 @@
-"""The paper's tables with our figures beside them, as Markdown."""
+"""The paper's tables with our results next to them, as Markdown."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -110,8 +110,8 @@ def with_and_without(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
         in_paper = paper.UNIMPROVED[cell.data] / paper.IMPROVED[cell.data]
         for result in stored.have([cell]):
             spent = result["tree seconds"]
-            without, improved = spent["to the pixel, one-time, divisions"], spent["to the pixel, one-time, integers"]
-            control = spent["to the point, rebuilt, divisions"] / spent["to the point, rebuilt, integers"]
+            without, improved = spent["pixel leaves, one-time, divisions"], spent["pixel leaves, one-time, integers"]
+            control = spent["point leaves, rebuilt, divisions"] / spent["point leaves, rebuilt, integers"]
             rows.append({
                 "data": TITLES[cell.data],
                 "points, paper / here": f"{paper.POINTS[cell.data]:,} / {result['points']:,}",
@@ -143,7 +143,7 @@ def by_resolution(stored: StoredResults, scale: Scale, sizes: Sizes, measure: st
     matching = gather(stored, cells, method="pixelsne-rp", resolution=1024, subset=0)
     other_rows = [result for result in other_rows if result not in matching]
     rows.append(
-        {"r": "1024", "": f"PixelSNE-RP, each time {scale.judged_rows:,} other digits", **judged(other_rows, measure)}
+        {"r": "1024", "": f"PixelSNE-RP, {scale.judged_rows:,} other digits in each run", **judged(other_rows, measure)}
     )
     rows += [
         {"r": "1024", "": METHODS[method].title, **judged(gather(stored, cells, method=method), measure)}
@@ -205,7 +205,7 @@ def size_series(stored: StoredResults, scale: Scale, sizes: Sizes, part: str) ->
     return series
 
 
-# For fewer points, fixed costs of an iteration exceed the cost of the points.
+# With fewer points, the fixed costs of an iteration exceed the cost of the points.
 FITTED_FROM = 20_000
 
 
@@ -247,7 +247,8 @@ def parts_by_size(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:
 def with_sums(parts: dict[str, float]) -> dict[str, float]:
     """Add the sums of a tree and the attraction, with points in cluster order."""
     trees = [name for name in parts if name.startswith("tree")]
-    return parts | {f"{name}, and the pull, near": parts[name] + parts[ATTRACTION_IN_CLUSTER_ORDER] for name in trees}
+    attraction = parts[ATTRACTION_IN_CLUSTER_ORDER]
+    return parts | {f"{name}, and {ATTRACTION_IN_CLUSTER_ORDER}": parts[name] + attraction for name in trees}
 
 
 def by_sides(stored: StoredResults, scale: Scale, sizes: Sizes) -> str:

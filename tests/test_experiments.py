@@ -189,9 +189,9 @@ class TestResults:
             "Measured on several machines:",
             "",
             "- processor old: MNIST (ours (defaults)).",
-            "- processor new: MNIST (BH-SNE); MNIST, some of its rows.",
+            "- processor new: MNIST (BH-SNE); samples of MNIST.",
         ]
-        assert comparison.startswith("- Of 1 runs made on both, the second machine's took 0.75 of the time of the")
+        assert comparison.startswith("- 1 runs were measured on both machines. The second machine took 0.75 of")
 
 
 class TestTables:
@@ -274,7 +274,7 @@ def test_from_a_file_to_the_report_without_measuring_twice(small):
     assert first.exit_code == 0
     assert "MNIST: 240 points from mnist.npz" in first.output
     assert "Yelp is left out" in first.output
-    assert "FacExp is left out of a quick look" in first.output
+    assert "FacExp is left out of a quick run" in first.output
     text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
     assert re.search(r"\| PixelSNE-RP, r = 4096 \| 1\.868 \| \d\.\d{3} \(\d", text)
     assert "12 (C + log 12)" in text
@@ -300,8 +300,8 @@ def test_the_report_has_all_pictures(small):
     assert done.exit_code == 0
     assert "failed" not in done.output
     text = (cache / "quick" / "paper.md").read_text(encoding="utf-8")
-    assert re.search(r"to the pixel, one-time arrays, integers \| \d", text)
-    assert re.search(r"pull, near points together \| \d", text)
+    assert re.search(r"pixel leaves, one-time arrays, integers \| \d", text)
+    assert re.search(r"attraction, cluster order \| \d", text)
     for picture in ("size", "resolution", "maps", "headlines"):
         assert f"![{picture}](paper/{picture}.png)" in text
         assert (cache / "quick" / "paper" / f"{picture}.png").stat().st_size > 10_000

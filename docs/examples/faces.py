@@ -16,6 +16,6 @@ with np.load(sys.argv[2]) as arrays:
 model = PixelSNE(resolution=(900, 700), random_state=0).fit(faces)
 brightness = faces.mean(axis=1)
 accuracy = quality.knn_accuracy(model.embedding_, expressions, k=10)
-print(f"{len(faces):,} faces; expressions guessed from neighbors on the map: {accuracy:.0%} are right")
+print(f"{len(faces):,} faces; 10-NN accuracy of the expressions on the map: {accuracy:.0%}")
 style = PlotStyle(title="28,709 faces, by brightness", point_size=3)
 save_picture(sys.argv[1], model.pixels_, (900, 700), brightness, name="mean of the pixels", style=style)

@@ -1,7 +1,7 @@
 """News headlines, compared by the mean vector of their words.
 
-`python headlines.py map.png newsagg.npz`, a file with vectors as X_glove100 and four kinds of news as y. The direction
-of a word vector has the meaning, so the metric is cosine.
+`python headlines.py map.png newsagg.npz`, a file with vectors as X_glove100 and four kinds of news as y. The meaning
+of a word is in the direction of its vector, so the metric is cosine.
 """
 
 import sys

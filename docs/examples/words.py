@@ -1,7 +1,8 @@
 """Words, compared by the words that occur near them.
 
 `python words.py map.png news20.texts.jsonl.gz`, lines of JSON with a text each. Each of the 4,000 most frequent words
-is a row of a sparse matrix: how often the others occur within five words of it. The matrix is never made dense.
+is a row of a sparse matrix that counts how often the other words occur within five words of it. The matrix
+is never made dense.
 """
 
 import gzip
@@ -31,7 +32,7 @@ near = sparse.csr_array((np.array(list(pairs.values()), dtype=float), (rows, col
 near = near + near.T
 totals = near.sum(axis=1)
 ratios = sparse.diags_array(1 / totals) @ near @ sparse.diags_array(1 / totals) * totals.sum()
-ratios.data = np.maximum(np.log(ratios.data), 0)  # how much more often than by chance
+ratios.data = np.maximum(np.log(ratios.data), 0)  # positive pointwise mutual information
 
 screen = PixelSNE(resolution=(1200, 900), metric="cosine", random_state=0).fit_transform(ratios)
 

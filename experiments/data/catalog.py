@@ -77,7 +77,7 @@ def store(name: str, loaded: Loaded) -> None:
 
 
 def open_prepared(name: str, n: int | None = None, *, subset: int = 0) -> Prepared:
-    """Return all or n rows of a prepared data set; `subset` selects which."""
+    """Return all or n random rows of a prepared data set; another `subset` gives another sample."""
     folder_of_set = cache_folder(name)
     points, labels = (np.load(folder_of_set / f"{part}.npy", mmap_mode="r") for part in ("points", "labels"))
     order = np.random.default_rng(subset).permutation(len(points))[:n]

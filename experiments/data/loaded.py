@@ -1,4 +1,4 @@
-"""The result of a loader, and functions of all loaders for files."""
+"""The result of a loader, and functions to read files that all loaders use."""
 
 import gzip
 import json

@@ -140,20 +140,20 @@ reading_options = combine(
 
 fitting_options = combine(
     click.option("--resolution", type=Resolution(), help="Map size in pixels; one number for a square.  [default: 1024]"),
-    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers for multiscale affinities.  [default: 30]"),
+    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers, such as 30,300, to average their kernels.  [default: 30]"),
     METRIC,
-    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto: standard if the columns of a table have very different standard deviations."),
+    click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto scales tables whose columns have very different standard deviations."),
     click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),
     SEED,
     JOBS,
     click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 350]"),
-    click.option("--tol", type=float, help="Convergence: finish early once the median point moves less than this many pixels in 50 iterations; 0: never.  [default: 1]"),
+    click.option("--tol", type=float, help="Movement in pixels, over 50 iterations, below which a run ends early (median over points); 0 to run all iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
     click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point.  [default: three times the perplexity]"),
-    click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; clusters is an inverted file (IVF).  [default: auto]"),
+    click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; auto is exact for few points, otherwise clusters (an inverted file, IVF).  [default: auto]"),
     click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces: exact (all pairs), barnes-hut, pixel-tree (of the paper), pixel-field (FFT on a grid).  [default: auto]"),
-    click.option("--theta", type=float, help="Barnes-Hut accuracy; smaller is more exact.  [default: 0.5]"),
+    click.option("--theta", type=float, help="Accuracy of barnes-hut and pixel-tree; smaller is more exact.  [default: 0.5]"),
     click.option("--early-exaggeration", type=float, help="Factor on the attraction in the first iterations (early exaggeration).  [default: 12]"),
     click.option("--exaggeration", type=float, help="Factor on the attraction after early exaggeration.  [default: 1]"),
     click.option("--learning-rate", type=float, help="Learning rate (default: automatic)."),
@@ -164,8 +164,8 @@ drawing_options = combine(
     click.option("--title", default="", help="Title above the picture."),
     click.option("--dark", is_flag=True, help="Dark background."),
     click.option("--magnify", type=click.IntRange(1, 16), default=1, show_default=True, help="Picture pixels per map pixel."),
-    click.option("--point-size", type=click.IntRange(1, 11), help="Diameter of a point in map pixels (default: by the number of points)."),
-    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Whether the column to color by holds categories or numbers."),
+    click.option("--point-size", type=click.IntRange(1, 11), help="Diameter of a point in map pixels (default: smaller for more points)."),
+    click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Interpretation of the color column."),
 )  # fmt: skip
 
 checkpoint_options = combine(
@@ -184,7 +184,7 @@ reporting_options = combine(
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="pixelsne")
 def main() -> None:
-    """Maps of high-dimensional data, computed in screen space.
+    """Compute, draw, explore and measure t-SNE maps of high-dimensional data.
 
     \b
     pixelsne embed cells.parquet -o map.parquet --label type --plot map.png
@@ -293,7 +293,7 @@ def check_finished_map_options(context: click.Context) -> None:
 @click.option(
     "--live",
     is_flag=True,
-    help="Live view of a run: MAP is an input of `embed`, whose map is computed and shown as it forms.",
+    help="Live view: compute the map of MAP, which is an input of `embed`, and show it while it forms.",
 )
 @click.option("-o", "--output", metavar="MAP", type=FILE, help="Output file of the finished map, with --live.")
 @click.option(
@@ -316,7 +316,7 @@ def check_finished_map_options(context: click.Context) -> None:
 @click.option("--quiet", is_flag=True, help="No messages, only the address.")
 @click.pass_context
 def view(context: click.Context, /, **arguments: Any) -> None:
-    """Show a map in the browser; with --live, a run as it happens.
+    """Show a map in the browser, finished or while it forms.
 
     \b
     pixelsne view map.parquet
@@ -362,7 +362,7 @@ def score(**arguments: Any) -> None:
     "picture",
     metavar="FILE",
     type=FILE,
-    help="Picture of the new points over those of the map (.png, .svg, .pdf).",
+    help="Picture of the new points over the points of the map (.png, .svg, .pdf).",
 )
 @drawing_options
 @JOBS
