@@ -7,6 +7,7 @@ from pixelsne.distributed.entry import distributed_settings, make_run
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.estimator import PixelSNE
+from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.settings import check_settings
 
 SETTINGS = descent.DescentSettings(4000, 2048, 5.0)
@@ -68,9 +69,10 @@ def collect(values, count, k=30):
 
 def prepare(values, count, k=30):
     shard_points = collect(values, count, k)
-    runner, settings = LocalRunner(len(shard_points)), settings_of(perplexity=10)
+    runner, settings = LocalRunner(len(shard_points)), settings_of(n_neighbors=k, perplexity=10)
     axes = find_axes(runner, np.array_split(values, 3), len(values), [values], "pca")
-    kernels, joint = affinities.distribute_affinities(runner, shard_points, axes, k, len(values), settings)
+    neighborhood = choose_neighborhood(settings, len(values))
+    kernels, joint = affinities.distribute_affinities(runner, shard_points, axes, neighborhood, len(values), settings)
     exported, sources = halo.exchange_halo(runner, joint)
     graphs = runner.map_shards("halo", descent.ShardGraph, joint, exported, sources)
     return runner, kernels, graphs

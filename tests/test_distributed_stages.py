@@ -7,6 +7,7 @@ from local_runner import LocalRunner, as_matrix, collect, prepare, settings_of
 from pixelsne import _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.distributed import affinities, halo, reduce, shards, sized
+from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.neighbors import Neighbors, find_neighbors
 from pixelsne.reduce import fit_reduction
 from pixelsne.row_transforms import ROW_TRANSFORMS
@@ -190,7 +191,8 @@ def test_joint_affinities_of_one_shard_equal_the_local_ones(clusters):
     router, cells = shards.PointRouter(runner, [clusters], [0]), shards.make_cells([clusters], 1, 0)
     shard_points = router.collect(cells, router.route(cells), 30)
     settings = settings_of(perplexity=10, init="random")
-    _, (rows,) = affinities.distribute_affinities(runner, shard_points, None, 30, len(clusters), settings)
+    neighborhood = choose_neighborhood(settings, len(clusters))
+    _, (rows,) = affinities.distribute_affinities(runner, shard_points, None, neighborhood, len(clusters), settings)
     local = joint_affinities(Neighbors(*_core.exact_neighbors(clusters, 30, _core.ProgressToken(), 1)), (10.0,), 1)
     assert np.array_equal(rows.offsets, local.offsets)
     assert np.array_equal(rows.columns, local.columns)

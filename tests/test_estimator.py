@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from pixelsne import PixelSNE, quality
 from pixelsne.affinities import joint_affinities
+from pixelsne.neighborhood import PERPLEXITY_PER_NEIGHBOR
 from pixelsne.neighbors import find_neighbors
 from pixelsne.reduce import reduce
 from pixelsne.settings import PRESETS
@@ -32,7 +33,7 @@ def test_learned_attributes(fitted, digits):
     assert np.array_equal(fitted.pixels_, np.floor(fitted.embedding_))
     assert fitted.positions_.dtype == np.float32
     assert abs(fitted.positions_.mean()) < 1e-3
-    assert fitted.perplexity_ == 30
+    assert (fitted.n_neighbors_, fitted.perplexity_) == (30, pytest.approx(30 * PERPLEXITY_PER_NEIGHBOR))
     assert fitted.n_features_in_ == 64
     assert 0 < fitted.n_iter_ <= 350
     assert fitted.stopped_by_ in {"max_iter", "tol"}
@@ -46,7 +47,8 @@ def test_quality_of_a_map_of_digits(fitted, digits):
     values, labels = digits
     assert quality.knn_accuracy(fitted.embedding_, labels, 10) > 0.97
     assert quality.neighborhood_precision(values, fitted.embedding_, 10) > 0.55
-    assert fitted.kl_divergence_ < 0.8
+    classical = joint_affinities(find_neighbors(reduce(values, 50, 0), 90, "exact", 0, 2), (30.0,), 2)
+    assert quality.kl_divergence(classical, fitted.positions_) < 0.8
 
 
 USUAL = {"max_iter": 1000, "early_exaggeration_iter": 250, "momentum": (0.5, 0.8), "tol": 0.0, "random_state": 0}
@@ -94,7 +96,8 @@ def test_a_search_that_renumbers_points_keeps_the_input_order(random):
 
 def test_the_kl_divergence_is_that_of_the_final_map(fitted, digits):
     points = reduce(digits[0], 50, 0)
-    affinities = joint_affinities(find_neighbors(points, 90, "exact", 0, 2), (30.0,), 2)
+    neighbors = find_neighbors(points, fitted.n_neighbors_, "exact", 0, 2)
+    affinities = joint_affinities(neighbors, (fitted.perplexity_,), 2)
     assert fitted.kl_divergence_ == pytest.approx(quality.kl_divergence(affinities, fitted.positions_), rel=1e-6)
 
 
@@ -207,7 +210,9 @@ def test_every_parameter_is_documented():
         ({"perplexity": "many"}, TypeError, ["perplexity", "many"]),
         ({"perplexity": []}, ValueError, ["perplexity", "empty"]),
         ({"n_neighbors": 0}, ValueError, ["n_neighbors", "0"]),
-        ({"n_neighbors": 10}, ValueError, ["n_neighbors=10", "perplexity", "30"]),
+        ({"n_neighbors": -3}, ValueError, ["n_neighbors", "-3"]),
+        ({"n_neighbors": 2.5}, TypeError, ["n_neighbors", "2.5"]),
+        ({"n_neighbors": 10, "perplexity": 30}, ValueError, ["n_neighbors=10", "perplexity", "30"]),
         ({"n_neighbors": "most"}, ValueError, ["n_neighbors", "most", "all"]),
         ({"neighbors": "annoy"}, ValueError, ["neighbors", "annoy", "vp-tree"]),
         ({"repulsion": "fft"}, ValueError, ["repulsion", "fft", "pixel-tree"]),

@@ -13,6 +13,7 @@ from pixelsne import PixelSNE, quality
 from pixelsne.affinities import calibrate, joint_affinities
 from pixelsne.files.read_map import read_map
 from pixelsne.graphs import neighbors_in_graph
+from pixelsne.neighborhood import PERPLEXITY_PER_NEIGHBOR
 
 SCANPY_NEIGHBORS = 14  # stored per row by sc.pp.neighbors with its default of 15, which includes the cell itself
 ROWS = 600
@@ -40,7 +41,7 @@ def scanpy_graph(digits):
 
 
 def test_a_graph_of_scanpy_lowers_the_perplexity_with_one_warning(scanpy_graph, digits, tmp_path):
-    model = PixelSNE(metric="precomputed", random_state=0)
+    model = PixelSNE(perplexity=30, metric="precomputed", random_state=0)
     message = r"perplexity=30 is too large for a graph with 14 neighbors per point; using 4\.66667; .* 90 neighbors"
     with pytest.warns(UserWarning, match=message) as warned:
         placed = model.fit(scanpy_graph).embedding_
@@ -56,7 +57,7 @@ def test_a_graph_of_scanpy_lowers_the_perplexity_with_one_warning(scanpy_graph, 
 
 def test_the_command_lowers_the_perplexity_with_one_warning(scanpy_graph, tmp_path):
     sparse.save_npz(tmp_path / "graph.npz", scanpy_graph)
-    options = ["--metric", "precomputed", "--max-iter", "30"]
+    options = ["--metric", "precomputed", "--perplexity", "30", "--max-iter", "30"]
     warned = run("embed", tmp_path / "graph.npz", "-o", tmp_path / "map.npy", *options).stderr
     assert warned.count("warning") == 1
     assert len(read_map(tmp_path / "map.npy").placed) == ROWS
@@ -67,9 +68,9 @@ def test_perplexity_and_neighbor_count_are_known_before_the_run(includes_itself,
     """Resuming from a checkpoint needs this. An entry on the diagonal is no neighbor."""
     graph = scanpy_graph + sparse.eye_array(ROWS, format="csr") if includes_itself else scanpy_graph
     with pytest.warns(UserWarning, match="14 neighbors"):
-        started = PixelSNE(metric="precomputed").start(graph)
-    assert started.perplexity == pytest.approx((SCANPY_NEIGHBORS / 3,))
-    assert started.neighbor_count == SCANPY_NEIGHBORS
+        started = PixelSNE(perplexity=30, metric="precomputed").start(graph)
+    assert started.neighborhood.perplexity == pytest.approx((SCANPY_NEIGHBORS / 3,))
+    assert started.neighborhood.n_neighbors == SCANPY_NEIGHBORS
 
 
 @pytest.mark.parametrize("changes", [{"perplexity": 4}, {"perplexity": 10, "n_neighbors": SCANPY_NEIGHBORS}])
@@ -79,10 +80,18 @@ def test_a_perplexity_that_fits_is_not_changed(changes, scanpy_graph):
     assert model.perplexity_ == changes["perplexity"]
 
 
+@pytest.mark.parametrize("changes", [{}, {"n_neighbors": 15}, {"n_neighbors": 100}])
+def test_a_graph_with_fewer_neighbors_uses_what_is_there(changes, scanpy_graph):
+    with warnings.catch_warnings(action="error"):
+        model = PixelSNE(metric="precomputed", max_iter=10, **changes).fit(scanpy_graph)
+    assert model.n_neighbors_ == SCANPY_NEIGHBORS
+    assert model.perplexity_ == pytest.approx(PERPLEXITY_PER_NEIGHBOR * SCANPY_NEIGHBORS)
+
+
 def test_only_too_large_perplexities_are_lowered(scanpy_graph):
     with pytest.warns(UserWarning, match="perplexity=3, 30 is too large"):
         started = PixelSNE(perplexity=[3, 30], metric="precomputed").start(scanpy_graph)
-    assert started.perplexity == pytest.approx((3, SCANPY_NEIGHBORS / 3))
+    assert started.neighborhood.perplexity == pytest.approx((3, SCANPY_NEIGHBORS / 3))
 
 
 def test_short_rows_use_their_neighbors_and_full_rows_all(scanpy_graph, digits):

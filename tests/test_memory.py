@@ -44,7 +44,7 @@ def test_a_run_beyond_the_memory_is_refused_before_it_starts(metric, digits, mon
 
 
 def test_a_refusal_names_the_number_of_neighbors_that_fits(monkeypatch):
-    work = Workload(10_000_000, 16, 90, "clusters")
+    work = Workload(10_000_000, 16, 90, "clusters", "perplexity")
     monkeypatch.setattr(memory, "available", lambda: 12e9)
     with pytest.raises(MemoryError, match=r"lower perplexity to \d+ \(\d+ neighbors each; 90 now\)") as error:
         memory.check_memory(work, extra_bytes=640_000_000)

@@ -140,7 +140,8 @@ reading_options = combine(
 
 fitting_options = combine(
     click.option("--resolution", type=Resolution(), help="Map size in pixels; one number for a square.  [default: 1024]"),
-    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers, such as 30,300, to average their kernels.  [default: 30]"),
+    click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point; fewer show finer detail.  [default: 30, or three times the perplexity]"),
+    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers, such as 30,300, to average their kernels.  [default: 0.6 times the number of neighbors]"),
     METRIC,
     click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto scales tables whose columns have very different standard deviations."),
     click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),
@@ -150,7 +151,6 @@ fitting_options = combine(
     click.option("--tol", type=float, help="Movement in pixels, over 50 iterations, below which a run ends early (median over points); 0 to run all iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
-    click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point.  [default: three times the perplexity]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; auto is exact for few points, otherwise clusters (an inverted file, IVF).  [default: auto]"),
     click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces: exact (all pairs), barnes-hut, pixel-tree (of the paper), pixel-field (FFT on a grid).  [default: auto]"),
     click.option("--theta", type=float, help="Accuracy of barnes-hut and pixel-tree; smaller is more exact.  [default: 0.5]"),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pixelsne.arrays import Positions
 from pixelsne.descent_loop import History, StoppedBy
+from pixelsne.neighborhood import Neighborhood
 from pixelsne.screen import Screen
 from pixelsne.spaces import Space
 
@@ -13,8 +14,7 @@ class Embedding:
     positions: Positions  # (n, 2), embedding units
     screen: Screen
     space: Space  # finds the neighbors of new points
-    neighbor_count: int
-    perplexity: tuple[float, ...]
+    neighborhood: Neighborhood
     kl_divergence: float
     iterations: int
     stopped_by: StoppedBy

@@ -16,6 +16,7 @@ from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate
+from pixelsne.neighborhood import Neighborhood
 from pixelsne.pipeline import Run
 from pixelsne.settings import PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
 from pixelsne.spaces import METRICS_FOR_SPARSE
@@ -37,11 +38,13 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     ----------
     resolution : int or (int, int), default=1024
         Side of the screen in pixels, or (width, height), 16 to 65,536.
-    perplexity : float or sequence of float, default=30.0
-        Effective number of neighbors. For a sequence, the kernels of all its perplexities are averaged. Lowered with a
-        warning if there are too few points.
     n_neighbors : int, "all" or None, default=None
-        Number of nearest neighbors per point; None: three times the perplexity, "all": all other points.
+        Number of nearest neighbors per point: fewer show finer detail, more a smoother map. "all": all other points.
+        None: 30, or three times the perplexity if that is given. Lowered with a warning if there are too few points.
+    perplexity : float, sequence of float or None, default=None
+        Effective number of neighbors: the width of each point's Gaussian kernel. None: 0.6 times n_neighbors. Pass it
+        alone for the affinities of scikit-learn and openTSNE, whose default is 30. For a sequence, the kernels of all
+        its perplexities are averaged. Lowered with a warning if there are too few points.
     neighbors : {"auto", "exact", "vp-tree", "rp-forest", "clusters"}, default="auto"
         The nearest neighbor search. "exact" compares all pairs, "vp-tree" is exact too, "rp-forest" and the faster
         "clusters" find nearly all neighbors. "auto" is "exact" if that takes at most about two seconds, else
@@ -122,8 +125,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     n_pca_ : int or None
         Number of dimensions in which rows were compared: principal components, or columns of X if it was not reduced.
         None for metrics other than "euclidean", "cosine" and "correlation".
-    perplexity_ : float or tuple of float
-        The perplexity used, which is lower than the parameter if there are too few points.
+    n_neighbors_, perplexity_ : int, float or tuple of float
+        The number of neighbors and the perplexity used; None for metric="affinities".
     timings_ : dict
         Seconds for "reduce", "neighbors", "affinities" and "descent".
     history_ : dict of arrays
@@ -134,7 +137,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     >>> import numpy as np
     >>> from pixelsne import PixelSNE
     >>> points = np.random.default_rng(0).normal(size=(200, 5))
-    >>> model = PixelSNE(resolution=(640, 480), perplexity=10, max_iter=250, random_state=0)
+    >>> model = PixelSNE(resolution=(640, 480), n_neighbors=15, max_iter=250, random_state=0)
     >>> model.fit_transform(points).shape
     (200, 2)
     """
@@ -144,8 +147,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self,
         *,
         resolution: int | tuple[int, int] = 1024,
-        perplexity: float | Sequence[float] = 30.0,
         n_neighbors: int | Literal["all"] | None = None,
+        perplexity: float | Sequence[float] | None = None,
         neighbors: str = "auto",
         repulsion: str = "auto",
         theta: float = 0.5,
@@ -170,8 +173,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         callback: Callable[[Snapshot], object] | None = None,
     ) -> None:
         self.resolution = resolution
-        self.perplexity = perplexity
         self.n_neighbors = n_neighbors
+        self.perplexity = perplexity
         self.neighbors = neighbors
         self.repulsion = repulsion
         self.theta = theta
@@ -246,7 +249,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.positions_, self.embedding_, self.screen_ = map_.positions, map_.placed, map_.screen
         self.pixels_: Any = map_.placed.astype(np.int32)
         self.kl_divergence_, self.n_iter_, self.stopped_by_ = map_.kl_divergence, map_.iterations, map_.stopped_by
-        self.perplexity_ = map_.perplexity if len(map_.perplexity) > 1 else map_.perplexity[0]
+        self._learn_neighborhood(map_.neighborhood)
         self.n_pca_: int | None = map_.components
         self.timings_, self.history_ = map_.timings, map_.history.columns()
         return self
@@ -356,11 +359,18 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.kl_divergence_ = embedding.kl_divergence
         self.n_iter_ = embedding.iterations
         self.stopped_by_ = embedding.stopped_by
-        several = len(embedding.perplexity) > 1
-        self.perplexity_ = embedding.perplexity if several else embedding.perplexity[0]
+        self._learn_neighborhood(embedding.neighborhood)
         self.n_pca_ = embedding.space.components()
         self.timings_ = embedding.timings
         self.history_ = embedding.history.columns()
+
+    def _learn_neighborhood(self, neighborhood: Neighborhood) -> None:
+        is_given = self.metric == "affinities"  # P itself takes the place of neighbors
+        self.n_neighbors_: int | None = None if is_given else neighborhood.n_neighbors
+        perplexity = neighborhood.perplexity
+        self.perplexity_: float | tuple[float, ...] | None = perplexity if len(perplexity) > 1 else perplexity[0]
+        if is_given:
+            self.perplexity_ = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in a zip, no pickle.

@@ -1,6 +1,5 @@
 """Precomputed input instead of coordinates: distances, a graph of neighbors, or affinities."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,6 @@ from scipy import sparse
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray
 from pixelsne.neighbors import Neighbors
-from pixelsne.settings import Settings
 
 ROWS_PER_BLOCK = 1024
 LARGEST_DISTANCE = 1e15
@@ -103,26 +101,6 @@ def median_neighbors(graph: Any) -> int:
     rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     itself = np.bincount(rows[graph.indices == rows], minlength=len(counts))
     return int(np.median(counts - itself))
-
-
-def perplexity_for_graph(values: Any, settings: Settings) -> tuple[float, ...]:
-    """Return the perplexities. For a graph with too few neighbors, lower them to a third of the neighbors, and warn."""
-    perplexity = settings.perplexity
-    if settings.metric != "precomputed" or not sparse.issparse(values):
-        return perplexity
-    needed = settings.n_neighbors if isinstance(settings.n_neighbors, int) else int(3 * max(perplexity))
-    there = median_neighbors(values)
-    largest = max(1.0, there / 3)
-    if not 0 < there < needed or max(perplexity) <= largest:
-        return perplexity
-    listed = ", ".join(f"{value:g}" for value in perplexity)
-    warnings.warn(
-        f"perplexity={listed} is too large for a graph with {there} neighbors per point; using {largest:g}; "
-        f"for more, pass a graph with {int(3 * max(perplexity))} neighbors per point",
-        UserWarning,
-        stacklevel=5,
-    )
-    return tuple(min(value, largest) for value in perplexity)
 
 
 def precomputed_neighbors(distances: Any, k: int, *, are_queries: bool = False) -> Neighbors:

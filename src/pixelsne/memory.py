@@ -53,14 +53,15 @@ class Workload:
     dimensions: int  # after reduction, at most; 0 without coordinates
     neighbors: int
     search: str  # a key of neighbors.SEARCHES, or "precomputed"
-    counted_by: str = "perplexity"  # the parameter that sets the number of neighbors; "": the input sets it
+    counted_by: str = "n_neighbors"  # the parameter that sets the number of neighbors; "": the input sets it
     columns: int = 0  # columns of an input that is reduced; 0: no reduction
     fewest_dimensions: int | None = None  # the fewest that n_pca="auto" may choose; None: equal to `dimensions`
 
 
 def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
     n, columns = values.shape
-    counted_by = "perplexity" if settings.n_neighbors is None else "n_neighbors"
+    by_perplexity = settings.n_neighbors is None and settings.perplexity is not None
+    counted_by = "perplexity" if by_perplexity else "n_neighbors"
     if settings.metric in PRECOMPUTED_METRICS and sparse.issparse(values):
         neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:

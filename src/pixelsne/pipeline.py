@@ -17,9 +17,9 @@ from pixelsne.descent import Descent, State
 from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
-from pixelsne.graphs import perplexity_for_graph
 from pixelsne.initial_positions import initial_positions, separate_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, reduced_to, workload
+from pixelsne.neighborhood import Neighborhood, choose_neighborhood, neighborhood_of_input
 from pixelsne.neighbors import Neighbors
 from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.screen import Screen
@@ -29,27 +29,6 @@ from pixelsne.watched import watched
 
 Result = TypeVar("Result")
 Order = NDArray[np.int32] | None
-
-
-def clamp_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
-    """Return the perplexities, lowered with a warning if they are too large for n points."""
-    largest = max(1.0, (n - 1) / 3)
-    if max(perplexities) > largest:
-        value = ", ".join(f"{perplexity:g}" for perplexity in perplexities)
-        warnings.warn(f"perplexity={value} is too large for {n} {points}; using {largest:g}", UserWarning, stacklevel=5)
-    return tuple(min(perplexity, largest) for perplexity in perplexities)
-
-
-def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) -> int:
-    if settings.n_neighbors == "all":
-        return n - 1
-    count = min(settings.n_neighbors or int(3 * max(perplexity)), n - 1)
-    if count < max(perplexity):
-        raise ValueError(
-            f"n_neighbors={settings.n_neighbors} is too small for a perplexity of {max(perplexity):g}; "
-            f"use n_neighbors >= {max(perplexity):g} (three times as many is usual) or a lower perplexity"
-        )
-    return count
 
 
 @dataclass(frozen=True)
@@ -72,12 +51,12 @@ class Run:
     """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`."""
 
     def __init__(self, values: Any, settings: Settings) -> None:
-        n = values.shape[0]
         self.settings = settings
         warn_of_no_late_phase(settings)
-        self.perplexity = clamp_perplexity(perplexity_for_graph(values, settings), n)
-        self.neighbor_count = neighbor_count(settings, self.perplexity, n)
-        self.workload: Workload = workload(values, settings, self.neighbor_count)
+        self.neighborhood: Neighborhood = neighborhood_of_input(values, settings)
+        if self.neighborhood.warning:
+            warnings.warn(self.neighborhood.warning, UserWarning, stacklevel=4)
+        self.workload: Workload = workload(values, settings, self.neighborhood.n_neighbors)
         self.timings: dict[str, float] = {}  # seconds of completed stages
         self._stage: str | None = None
         self._stage_began = 0.0
@@ -99,19 +78,18 @@ class Run:
         space = yield from self._make_space()
         distinct, duplicates = space, None
         if self.settings.duplicates == "merge":
-            distinct, duplicates = space.distinct(int(max(self.perplexity)))
+            distinct, duplicates = space.distinct(int(max(self.neighborhood.perplexity)))
         if duplicates is not None:
             self._adapt_to_distinct_rows(len(duplicates.weights))
         affinities, order = yield from self._affinities(distinct, duplicates)
         return Prepared(space, affinities, order, duplicates)
 
     def _adapt_to_distinct_rows(self, distinct: int) -> None:
-        """Set perplexity and number of neighbors for this many distinct rows."""
-        with warnings.catch_warnings():
-            if self.perplexity != self.settings.perplexity:
-                warnings.simplefilter("ignore")  # the constructor has warned already
-            self.perplexity = clamp_perplexity(self.perplexity, distinct, "distinct rows")
-        self.neighbor_count = neighbor_count(self.settings, self.perplexity, distinct)
+        """Choose the neighborhood again, for this many distinct rows."""
+        before = self.neighborhood
+        self.neighborhood = choose_neighborhood(self.settings, distinct, "distinct rows")
+        if self.neighborhood.warning and not before.warning:
+            warnings.warn(self.neighborhood.warning, UserWarning, stacklevel=5)
 
     def resume(self, prepared: Prepared, state: State) -> None:
         """Continue from the state of another run with the same values and settings."""
@@ -167,12 +145,13 @@ class Run:
 
     def _find_neighbors(self, space: Space) -> Generator[Snapshot, None, Neighbors]:
         with self._timed("neighbors"):
-            search = watched(lambda token: space.neighbors(self.neighbor_count, self.settings, token))
+            search = watched(lambda token: space.neighbors(self.neighborhood.n_neighbors, self.settings, token))
             return (yield from as_snapshots("neighbors", search))
 
     def _calibrate(self, neighbors: Neighbors) -> Generator[Snapshot, None, Conditional]:
         with self._timed("affinities"):
-            work = watched(lambda token: calibrate(neighbors, self.perplexity, self.settings.threads, token))
+            perplexity, threads = self.neighborhood.perplexity, self.settings.threads
+            work = watched(lambda token: calibrate(neighbors, perplexity, threads, token))
             return (yield from as_snapshots("affinities", work))
 
     def _symmetrize(self, conditional: Conditional) -> Generator[Snapshot, None, Affinities]:
@@ -213,8 +192,7 @@ class Run:
             positions=positions,
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
             space=self.prepared.space.for_transform(),
-            neighbor_count=self.neighbor_count,
-            perplexity=self.perplexity,
+            neighborhood=self.neighborhood,
             kl_divergence=divergence,
             iterations=descent.iteration,
             stopped_by=stopped_by or descent.stopped_by,

@@ -53,7 +53,7 @@ class Settings:
     """Checked parameters. Pairs hold one value for early exaggeration and one for the iterations after it."""
 
     resolution: tuple[int, int]
-    perplexity: tuple[float, ...]
+    perplexity: tuple[float, ...] | None
     n_neighbors: int | Literal["all"] | None
     neighbors: str
     repulsion: str
@@ -142,7 +142,9 @@ def check_metric(value: object, scale: str) -> str:
     return metric
 
 
-def check_perplexity(value: Any) -> tuple[float, ...]:
+def check_perplexity(value: Any) -> tuple[float, ...] | None:
+    if value is None:
+        return None
     several = tuple(value) if is_sequence(value) else (value,)
     if not several:
         raise ValueError("perplexity must be a number or a list of numbers, got an empty list")

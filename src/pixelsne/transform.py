@@ -13,8 +13,9 @@ def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.Pro
 
     A row that equals a fitted row gets the position of that row, or of the first one if several are equal.
     """
-    neighbors = embedding.space.neighbors_of(values, embedding.neighbor_count, threads, token)
-    conditional = calibrate(neighbors, embedding.perplexity, threads, token)
+    neighborhood = embedding.neighborhood
+    neighbors = embedding.space.neighbors_of(values, neighborhood.n_neighbors, threads, token)
+    conditional = calibrate(neighbors, neighborhood.perplexity, threads, token)
     positions = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
     matches = embedding.space.matching_points(values, neighbors)
     positions[matches >= 0] = embedding.positions[matches[matches >= 0]]

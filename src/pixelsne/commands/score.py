@@ -95,7 +95,9 @@ def model_of(options: ScoreOptions, map_: Map) -> PixelSNE:
     """Return a model with the settings of the map, except those that the user overrides."""
     stored = map_.metadata.get("settings", {})
     settings = {name: stored[name] for name in AFFINITY_SETTINGS if name in stored}
-    settings |= {name: value for name in ("perplexity", "metric") if (value := getattr(options, name)) is not None}
+    used = {name: map_.metadata[name] for name in ("n_neighbors", "perplexity") if map_.metadata.get(name) is not None}
+    settings |= used if options.perplexity is None else {"n_neighbors": None, "perplexity": options.perplexity}
+    settings |= {} if options.metric is None else {"metric": options.metric}
     if settings.get("metric", "euclidean") not in SCALED_METRICS:
         settings.pop("scale", None)
     if settings.get("metric") == "affinities":

@@ -13,6 +13,7 @@ from pixelsne.distributed.initial_positions import Axes, initial_positions
 from pixelsne.distributed.shards import ShardPoints
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner, threads_here
+from pixelsne.neighborhood import Neighborhood
 from pixelsne.neighbors import find_neighbors_of_first
 from pixelsne.settings import Settings
 
@@ -56,16 +57,18 @@ class ShardAffinities(Sized):
     halo_owners: NDArray[np.int32]  # (halo) ascending
 
 
-def compute_kernels(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | None) -> ShardKernels:
+def compute_kernels(
+    shard_points: ShardPoints, neighborhood: Neighborhood, settings: Settings, axes: Axes | None
+) -> ShardKernels:
     """Find neighbors, kernels and initial positions of the points that a shard owns."""
-    own = shard_points.own
+    own, k = shard_points.own, neighborhood.n_neighbors
     if own == 0:
         raise ValueError("a shard got no points; use fewer workers for so little data")
     if k >= len(shard_points.rows):
         raise ValueError(f"a shard has {len(shard_points.rows):,} points, too few for {k} neighbors; use fewer workers")
     threads = threads_here()
     found = find_neighbors_of_first(shard_points.points, own, k, settings.seed, threads)
-    values = calibrate(found, settings.perplexity, threads).values
+    values = calibrate(found, neighborhood.perplexity, threads).values
     # The search reorders the points a shard owns, not its ghosts.
     order = np.arange(len(shard_points.rows))
     if found.order is not None:
@@ -194,10 +197,10 @@ def assemble(kernels: ShardKernels, received: list[Edges], n: int) -> ShardAffin
 
 
 def distribute_affinities(
-    runner: TaskRunner, shard_points: list[Any], axes: Any, k: int, n: int, settings: Settings
+    runner: TaskRunner, shard_points: list[Any], axes: Any, neighborhood: Neighborhood, n: int, settings: Settings
 ) -> tuple[list[Any], list[Any]]:
     """Return the kernels of each shard and its rows of P, as futures."""
-    kernels = runner.map_shards("neighbors", compute_kernels, shard_points, shared=(k, settings, axes))
+    kernels = runner.map_shards("neighbors", compute_kernels, shard_points, shared=(neighborhood, settings, axes))
     sent = runner.map_shards("affinities", outgoing_edges, kernels, shared=(runner.shards,))
     received = runner.transpose("affinities", sent, runner.shards)
     return kernels, runner.map_shards("affinities", assemble, kernels, received, shared=(n,))

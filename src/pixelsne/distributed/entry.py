@@ -95,10 +95,12 @@ def make_run(
     if partitions.rows < FEWEST_ROWS:
         raise ValueError(f"X {too_few(partitions.rows)}")
     run = DistributedRun(partitions, runner, settings)
-    runner.limit_shards(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighbor_count)))
+    runner.limit_shards(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighborhood.n_neighbors)))
     fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or partitions.columns
     width = min(partitions.columns, fewest)  # checked again once "auto" has chosen
-    run.workload = ClusterWorkload(partitions.rows, partitions.row_bytes, width, run.neighbor_count, MOST_NODES)
+    run.workload = ClusterWorkload(
+        partitions.rows, partitions.row_bytes, width, run.neighborhood.n_neighbors, MOST_NODES
+    )
     check_workers(runner.client, run.workload, runner.shards)
     if checkpoint is not None:
         digests = runner.map("read", digest, partitions.blocks)

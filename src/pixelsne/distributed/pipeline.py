@@ -17,7 +17,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner, as_dask_array
 from pixelsne.files.source import ReadOptions
-from pixelsne.pipeline import clamp_perplexity, neighbor_count
+from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
 from pixelsne.schedule import warn_of_no_late_phase
@@ -58,8 +58,9 @@ class DistributedRun:
         self.folder: SharedFolder | None = None  # checkpoints; None: there are none
         self.workload: ClusterWorkload | None = None  # sizes for the check of the workers' memory
         warn_of_no_late_phase(settings)
-        self.perplexity = clamp_perplexity(settings.perplexity, partitions.rows)
-        self.neighbor_count = neighbor_count(settings, self.perplexity, partitions.rows)
+        self.neighborhood = choose_neighborhood(settings, partitions.rows)
+        if self.neighborhood.warning:
+            warnings.warn(self.neighborhood.warning, UserWarning, stacklevel=5)
         self.timings: dict[str, float] = {}
         self.components: int | None = None  # dimensions after reduction, once they are known
         self.descent: ShardedDescent | None = None
@@ -127,9 +128,8 @@ class DistributedRun:
         axes = find_axes(runner, points, partitions.rows, samples, str(settings.init))
         shard_points = yield from self._timed("partition", self._partition(points, samples))
         del points, samples
-        settings = replace(settings, perplexity=self.perplexity)
         kernels, joint = affinities.distribute_affinities(
-            runner, shard_points, axes, self.neighbor_count, partitions.rows, settings
+            runner, shard_points, axes, self.neighborhood, partitions.rows, settings
         )
         del shard_points
         yield from self._timed("neighbors", self._wait("neighbors", kernels))
@@ -155,7 +155,7 @@ class DistributedRun:
         cells = self.runner.submit("partition", shards.make_cells, samples, self.runner.shards, self.settings.seed)
         sent = router.route(cells)
         yield from self._wait("neighbors", sent)
-        shard_points = router.collect(cells, sent, self.neighbor_count)
+        shard_points = router.collect(cells, sent, self.neighborhood.n_neighbors)
         yield from self._wait("neighbors", shard_points)
         return shard_points
 
@@ -246,7 +246,7 @@ class DistributedRun:
             positions=as_dask_array(positions, counts, np.float32),
             placed=as_dask_array(placed, counts, np.float32),
             screen=loop.final_screen(),
-            perplexity=self.perplexity,
+            neighborhood=self.neighborhood,
             components=self.components,
             kl_divergence=loop.kl,
             iterations=loop.iteration,

@@ -12,6 +12,7 @@ from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks, cen
 from pixelsne.distributed.repulsion import ShardSummary
 from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
+from pixelsne.neighborhood import Neighborhood
 from pixelsne.screen import Screen
 
 
@@ -57,16 +58,17 @@ class DistributedMap:
     """A map whose points are on the workers, in the order of the input.
 
     positions, placed: dask arrays (n, 2) of float32, one chunk per partition: embedding units, and fractional pixels
-    from the top left. screen: the mapping from positions to pixels. perplexity: those used, lowered if there are few
-    points. components: dimensions in which rows were compared. kl_divergence: from the affinities without exaggeration.
-    iterations, stopped_by: the number of iterations, and what ended them: "max_iter", "tol", "callback" or "interrupt".
-    timings: seconds by stage. history: iteration, KL and pixels moved, every 50 iterations (`history.columns()`).
+    from the top left. screen: the mapping from positions to pixels. neighborhood: the number of neighbors and the
+    perplexity. components: dimensions in which rows were compared. kl_divergence: from the affinities without
+    exaggeration. iterations, stopped_by: the number of iterations, and what ended them: "max_iter", "tol", "callback"
+    or "interrupt". timings: seconds by stage. history: iteration, KL and pixels moved, every 50 iterations
+    (`history.columns()`).
     """
 
     positions: Any
     placed: Any
     screen: Screen
-    perplexity: tuple[float, ...]
+    neighborhood: Neighborhood
     components: int | None
     kl_divergence: float
     iterations: int

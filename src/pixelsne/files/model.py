@@ -18,6 +18,7 @@ from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
+from pixelsne.neighborhood import Neighborhood
 from pixelsne.reduction import FARTHEST, Reduction, RowPreprocessing
 from pixelsne.screen import Screen
 from pixelsne.settings import (
@@ -48,7 +49,7 @@ Document = dict[str, Any]
 PAIRS = ("resolution", "learning_rate", "momentum")
 HISTORY = {"iteration": np.int64, "kl": np.float64, "moved": np.float64}
 # Attributes of an Embedding that the document stores under the same name.
-JSON_ATTRIBUTES = ("neighbor_count", "perplexity", "kl_divergence", "iterations", "stopped_by", "timings")
+JSON_ATTRIBUTES = ("kl_divergence", "iterations", "stopped_by", "timings")
 
 
 def serializable_parameters(model: "PixelSNE", arrays: Arrays) -> Document:
@@ -71,6 +72,8 @@ def run_metadata(model: "PixelSNE") -> Document:
     return {
         "settings": serializable_parameters(model, {}),
         "n_pca": model.n_pca_,
+        "n_neighbors": model.n_neighbors_,
+        "perplexity": as_plain(model.perplexity_),
         "kl_divergence": model.kl_divergence_,
         "iterations": model.n_iter_,
         "stopped_by": model.stopped_by_,
@@ -237,6 +240,8 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
         "column_names": None if names is None else [str(name) for name in names],
         "space": describe_space(embedding.space, arrays),
         "screen": asdict(embedding.screen),
+        "neighbor_count": embedding.neighborhood.n_neighbors,
+        "perplexity": as_plain(embedding.neighborhood.perplexity),
         **{name: as_plain(getattr(embedding, name)) for name in JSON_ATTRIBUTES},
     }
     write_archive(path, document, arrays)
@@ -284,17 +289,17 @@ def read_embedding(document: Document, arrays: Arrays) -> Embedding:
     positions = array_of(arrays, "positions", np.float32, (None, 2))
     space = read_space(document["space"], arrays)
     count = int(document["neighbor_count"])
-    perplexity = check_perplexity(document["perplexity"])
-    sizes_match = space.size() == len(positions) and max(perplexity) <= count < len(positions)
-    if not sizes_match or len(perplexity) > MOST_PERPLEXITIES or not (np.abs(positions) < LARGEST_COORDINATE).all():
+    perplexity = check_perplexity(document["perplexity"]) or ()
+    neighbors_match = 0 < len(perplexity) <= MOST_PERPLEXITIES and max(perplexity) <= count < len(positions)
+    sizes_match = neighbors_match and space.size() == len(positions)
+    if not sizes_match or not (np.abs(positions) < LARGEST_COORDINATE).all():
         raise DamagedFileError("the numbers of its points, positions and neighbors do not match")
     columns = (array_of(arrays, f"history_{name}", kind, (None,)).tolist() for name, kind in HISTORY.items())
     return Embedding(
         positions=positions,
         screen=read_screen(document["screen"]),
         space=space,
-        neighbor_count=count,
-        perplexity=perplexity,
+        neighborhood=Neighborhood(count, perplexity),
         kl_divergence=finite(document["kl_divergence"]),
         iterations=int(document["iterations"]),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
