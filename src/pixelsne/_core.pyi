@@ -190,6 +190,15 @@ def move(
 # Returns freed memory to the system.
 def release_free_memory() -> None: ...
 
+# values (n, d) of any dtype but float16 -> (values / unit - mean) / scale; magnitudes are clipped to `limit` before and
+# after centering; every number is computed separately, in float64
+def center_rows(
+    values: NDArray, unit: float, mean: NDArray[np.float64], scale: float, limit: float, threads: int
+) -> Floats: ...
+
+# Adds rows^T rows to the lower half of sums (d, d). rows: (n, d)
+def add_products(rows: Floats, sums: NDArray[np.float64], threads: int) -> None: ...
+
 # rows (n, d), directions (d, p) -> (n, p); every row is computed separately
 def project_rows(rows: Floats, directions: Floats, threads: int) -> Floats: ...
 

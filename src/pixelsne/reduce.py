@@ -32,16 +32,17 @@ from pixelsne.extremes import (
     merge_counts,
 )
 from pixelsne.reduction import (
+    DOUBLE_BYTES,
     NUMBERS_PER_BLOCK,
     WIDEST_COVARIANCE,
     Float64s,
     Reduction,
     RowPreprocessing,
     Values,
-    as_dense,
     as_doubles,
     float_blocks,
     numbers_per_row,
+    row_slices,
 )
 from pixelsne.row_transforms import ROW_TRANSFORMS
 
@@ -64,6 +65,7 @@ class Part:
     values: Values
     first_row: int
     token: _core.ProgressToken
+    threads: int = 1
 
 
 class Rows(Protocol):
@@ -90,6 +92,7 @@ class LocalRows:
 
     values: Values
     token: _core.ProgressToken
+    threads: int = 1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,7 +102,7 @@ class LocalRows:
     def map_reduce(
         self, function: Callable[..., Result], join: Callable[[Sequence[Result]], Result], *arguments: Any
     ) -> Result:
-        return join([function(Part(self.values, 0, self.token), *arguments)])
+        return join([function(Part(self.values, 0, self.token, self.threads), *arguments)])
 
     def sample(self, numbers: int) -> Any:
         return as_doubles(self.values[sample_rows(self.values.shape[0], numbers_per_row(self.values), numbers)])
@@ -147,8 +150,13 @@ def merge_known_counts(parts: Sequence[ExtremeCounts | None]) -> ExtremeCounts |
 
 
 def sum_of_rows(part: Part, preprocessing: RowPreprocessing) -> Float64s:
-    total = np.zeros(part.values.shape[1])
-    for _, block in preprocessing.blocks(part.values, part.token):
+    total, values = np.zeros(part.values.shape[1]), part.values
+    if preprocessing.only_divides and not sparse.issparse(values) and values.dtype.itemsize < DOUBLE_BYTES:
+        for rows in row_slices(values):
+            total += values[rows].sum(axis=0, dtype=np.float64)
+            part.token.advance(rows.stop - rows.start)
+        return total / preprocessing.unit
+    for _, block in preprocessing.blocks(values, part.token):  # float64 may overflow before it is divided
         total += np.asarray(block.sum(axis=0)).ravel()
     return total
 
@@ -168,10 +176,9 @@ def squared_deviations(part: Part, preprocessing: RowPreprocessing, mean: Float6
 
 def sum_of_products(part: Part, preprocessing: RowPreprocessing, mean: Float64s) -> Float64s:
     """Return n times the covariance, (d, d), lower half only."""
-    covariance = np.zeros((len(mean), len(mean)), order="F")
-    for _, block in preprocessing.blocks(part.values, part.token):
-        centered = as_dense(block) - mean
-        covariance = linalg.blas.dsyrk(1.0, centered.T, beta=1.0, c=covariance, lower=1, overwrite_c=1)
+    covariance = np.zeros((len(mean), len(mean)))
+    for _, centered in preprocessing.centered_blocks(part.values, mean, 1.0, part.token, part.threads):
+        _core.add_products(centered, covariance, part.threads)
     return covariance
 
 
@@ -357,15 +364,16 @@ def fit_reduction(
     *,
     metric: str = "euclidean",
     scale_columns: bool = False,
+    threads: int = 1,
 ) -> Reduction:
     """Fit a reduction to rows in this process."""
-    return fit(LocalRows(values, token), dimensions, seed, metric, scale_columns=scale_columns)
+    return fit(LocalRows(values, token, threads), dimensions, seed, metric, scale_columns=scale_columns)
 
 
 def reduce(values: Values, dimensions: int | None, seed: int, threads: int = 1) -> Points:
     """Fit a reduction and apply it."""
     token = _core.ProgressToken()
-    return fit_reduction(values, dimensions, seed, token).apply(values, token, threads)
+    return fit_reduction(values, dimensions, seed, token, threads=threads).apply(values, token, threads)
 
 
 def center_and_rescale(values: Values) -> Points:

@@ -25,6 +25,8 @@ NUMBERS_PER_BLOCK = 500_000
 # rows are not: the common scale keeps them within the square root of the number of values.
 FARTHEST = 1e15
 
+DOUBLE_BYTES = 8
+
 # A covariance matrix of this many columns takes 32 MB and a second to decompose; wider ones are never formed.
 WIDEST_COVARIANCE = 2048
 
@@ -45,11 +47,16 @@ def as_doubles(block: Any) -> Any:
     return copy
 
 
-def float_blocks(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
-    """Yield blocks of rows in float64; sparse rows stay sparse."""
+def row_slices(values: Values) -> Iterator[slice]:
+    """Yield slices of rows that hold about NUMBERS_PER_BLOCK numbers each."""
     rows = max(1, NUMBERS_PER_BLOCK // max(1, numbers_per_row(values)))
     for first in range(0, values.shape[0], rows):
-        part = slice(first, min(first + rows, values.shape[0]))
+        yield slice(first, min(first + rows, values.shape[0]))
+
+
+def float_blocks(values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks of rows in float64; sparse rows stay sparse."""
+    for part in row_slices(values):
         yield part, as_doubles(values[part])
         token.advance(part.stop - part.start)
 
@@ -89,6 +96,24 @@ class RowPreprocessing:
         for part, block in float_blocks(values, token):
             yield part, self.rescale(block)
 
+    @property
+    def only_divides(self) -> bool:
+        """Whether rescaling a value is a division by the unit."""
+        return ROW_TRANSFORMS[self.metric].apply is None and self.ordinary is None and self.deviations is None
+
+    def centered_blocks(
+        self, values: Values, mean: Float64s, scale: float, token: _core.ProgressToken, threads: int
+    ) -> Iterator[tuple[slice, Points]]:
+        """Yield blocks of rescaled rows, minus the mean, divided by the scale: dense, in float32."""
+        for part in row_slices(values):
+            block, unit = values[part], self.unit
+            if sparse.issparse(block) or not self.only_divides:
+                block, unit = as_dense(self.rescale(as_doubles(block))), 1.0
+            elif block.dtype == np.float16 or block.dtype.itemsize > DOUBLE_BYTES:
+                block = block.astype(np.float64)
+            yield part, _core.center_rows(np.ascontiguousarray(block), unit, mean, scale, FARTHEST, threads)
+            token.advance(part.stop - part.start)
+
     def rescale(self, block: Any) -> Any:
         transform = ROW_TRANSFORMS[self.metric].apply
         if transform is not None:
@@ -119,19 +144,19 @@ class Reduction:
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
         """Return the points (n, p) of rows (n, d)."""
         points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
-        for rows, block in self.preprocessing.blocks(values, token):
-            points[rows] = self._project(block, threads)
+        if self.directions is not None and sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
+            shift = self.mean @ self.directions
+            for rows, block in self.preprocessing.blocks(values, token):
+                points[rows] = divide_and_clip(block @ self.directions - shift, self.scale)
+            return points
+        directions = None if self.directions is None else self.directions.astype(np.float32)
+        for rows, centered in self.preprocessing.centered_blocks(values, self.mean, self.scale, token, threads):
+            if directions is None:
+                points[rows] = centered
+            else:
+                projected = _core.project_rows(centered, directions, threads)
+                points[rows] = np.clip(projected, -FARTHEST, FARTHEST, out=projected)
         return points
-
-    def _project(self, block: Any, threads: int) -> Any:
-        if self.directions is None:
-            return divide_and_clip(as_dense(block) - self.mean, self.scale)
-        if block.shape[1] <= WIDEST_COVARIANCE:
-            block = as_dense(block)  # so that dense and sparse rows give the same bits
-        if sparse.issparse(block):
-            return divide_and_clip(block @ self.directions - self.mean @ self.directions, self.scale)
-        centered = divide_and_clip(block - self.mean, self.scale).astype(np.float32)
-        return divide_and_clip(_core.project_rows(centered, self.directions.astype(np.float32), threads), 1.0)
 
 
 def as_dense(block: Any) -> Float64s:

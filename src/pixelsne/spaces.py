@@ -141,6 +141,7 @@ class Coordinates:
             token,
             metric=settings.metric,
             scale_columns=settings.scale == "standard",
+            threads=settings.threads,
         )
         check_memory_for_points(values.shape[0], reduction.dimensions)
         return cls(reduction, reduction.apply(values, token, settings.threads))
