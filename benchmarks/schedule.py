@@ -145,13 +145,19 @@ def arrangement_of_shape(shape: str, positions: np.ndarray, judge: Judge) -> dic
     return {"tears": tears(positions)} if shape == "curve" else {}
 
 
-def name_of(name: str, seed: str) -> str:
+def name_of(name: str, seed: int) -> str:
     return f"{source_name(name)}, seed {seed}" if seed else source_name(name)
 
 
-def try_all(source: str, only: list[str], threads: int, *, with_opentsne: bool) -> Rows:
+def parse_source(source: str) -> tuple[str, int | None, int]:
+    """Return the name, the number of rows and the seed of a source such as nested:20000:1."""
     name, n, seed = [*source.split(":"), "", ""][:3] if source.partition(":")[0] in SOURCES else (source, "", "")
-    points, labels = load_points(name, int(n) if n else None, int(seed or 0))
+    return name, int(n) if n else None, int(seed or 0)
+
+
+def try_all(source: str, only: list[str], threads: int, *, with_opentsne: bool) -> Rows:
+    name, n, seed = parse_source(source)
+    points, labels = load_points(name, n, seed)
     judge = Judge(points, labels, 30.0, threads)
     rows: Rows = []
     for label, phases in CANDIDATES.items():

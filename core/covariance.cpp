@@ -66,7 +66,7 @@ private:
     std::size_t columns_;
     std::size_t panels_;
     AlignedVector<float> queries_;  // (columns, rows)
-    AlignedVector<float> points_;   // (panels, 1 + rows, 16); the first row, which the kernel adds, is 0
+    AlignedVector<float> points_;   // (panels, 1 + rows, 32); the first row, which the kernel adds, is 0
 };
 
 }  // namespace

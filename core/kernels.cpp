@@ -13,62 +13,70 @@ namespace {
 
 #include "lanes.hpp"
 
-void squared_distances(const float* const* queries, const float* panel, std::size_t dimensions, const float* limits,
-                       float* out, bool* any_within) {
-    constexpr std::size_t kVectors = kPanelPoints / kLanes;
-    Floats sums[kTileQueries][kVectors];
-    for (auto& row : sums) {
-        for (Floats& part : row) part = Floats{};
-    }
+// Panels are processed in groups of two vectors. With six queries, their twelve sums fit the registers and hide the
+// latency of additions.
+constexpr std::size_t kGroupVectors = 2;
+constexpr std::size_t kGroupPoints = kGroupVectors * kLanes;
+
+using TileSums = Floats[kTileQueries][kGroupVectors];
+
+// Calls add(sum, points, query, axis) for every sum, with one axis of a group of points at a time. panel: the group's
+// first point on the first axis.
+template <class Add>
+inline void add_axes(const float* panel, std::size_t dimensions, TileSums& sums, Add&& add) {
     for (std::size_t axis = 0; axis < dimensions; ++axis) {
-        Floats points[kVectors];
-        for (std::size_t part = 0; part < kVectors; ++part) {
+        Floats points[kGroupVectors];
+        for (std::size_t part = 0; part < kGroupVectors; ++part) {
             points[part] = load(panel + axis * kPanelPoints + part * kLanes);
         }
         for (std::size_t query = 0; query < kTileQueries; ++query) {
-            for (std::size_t part = 0; part < kVectors; ++part) {
-                const Floats difference = points[part] - queries[query][axis];
-                sums[query][part] += difference * difference;
-            }
+            for (std::size_t part = 0; part < kGroupVectors; ++part) add(sums[query][part], points[part], query, axis);
         }
     }
-    for (std::size_t query = 0; query < kTileQueries; ++query) {
-        Integers within = {};
-        for (std::size_t part = 0; part < kVectors; ++part) {
-            store(out + query * kPanelPoints + part * kLanes, sums[query][part]);
-            within |= sums[query][part] <= limits[query];
+}
+
+void squared_distances(const float* const* queries, const float* panel, std::size_t dimensions, const float* limits,
+                       float* out, bool* any_within) {
+    for (std::size_t query = 0; query < kTileQueries; ++query) any_within[query] = false;
+    for (std::size_t group = 0; group < kPanelPoints; group += kGroupPoints) {
+        TileSums sums = {};
+        add_axes(panel + group, dimensions, sums, [&](Floats& sum, Floats points, std::size_t query, std::size_t axis) {
+            const Floats difference = points - queries[query][axis];
+            sum += difference * difference;
+        });
+        for (std::size_t query = 0; query < kTileQueries; ++query) {
+            Integers within = {};
+            for (std::size_t part = 0; part < kGroupVectors; ++part) {
+                store(out + query * kPanelPoints + group + part * kLanes, sums[query][part]);
+                within |= sums[query][part] <= limits[query];
+            }
+            any_within[query] |= any(within);
         }
-        any_within[query] = any(within);
     }
 }
 
 void products(const float* queries, const float* panel, std::size_t dimensions, const float* bounds, float* out,
               std::uint32_t* within) {
-    constexpr std::size_t kVectors = kPanelPoints / kLanes;
-    Floats sums[kTileQueries][kVectors];
-    for (auto& row : sums) {
-        for (std::size_t part = 0; part < kVectors; ++part) row[part] = load(panel + part * kLanes);
-    }
-    for (std::size_t axis = 0; axis < dimensions; ++axis) {
-        Floats points[kVectors];
-        for (std::size_t part = 0; part < kVectors; ++part) {
-            points[part] = load(panel + (axis + 1) * kPanelPoints + part * kLanes);
+    for (std::size_t query = 0; query < kTileQueries; ++query) within[query] = 0;
+    for (std::size_t group = 0; group < kPanelPoints; group += kGroupPoints) {
+        TileSums sums;
+        for (auto& row : sums) {
+            for (std::size_t part = 0; part < kGroupVectors; ++part) row[part] = load(panel + group + part * kLanes);
         }
+        add_axes(panel + kPanelPoints + group, dimensions, sums,
+                 [&](Floats& sum, Floats points, std::size_t query, std::size_t axis) {
+                     sum += points * queries[query * dimensions + axis];
+                 });
         for (std::size_t query = 0; query < kTileQueries; ++query) {
-            for (std::size_t part = 0; part < kVectors; ++part) {
-                sums[query][part] += points[part] * queries[query * dimensions + axis];
+            std::uint32_t bits = 0;
+            for (std::size_t part = 0; part < kGroupVectors; ++part) {
+                bits |= lane_bits(sums[query][part] >= bounds[query]) << (part * kLanes);
             }
-        }
-    }
-    for (std::size_t query = 0; query < kTileQueries; ++query) {
-        std::uint32_t bits = 0;
-        for (std::size_t part = 0; part < kVectors; ++part) {
-            bits |= lane_bits(sums[query][part] >= bounds[query]) << (part * kLanes);
-        }
-        within[query] = bits;
-        if (bits == 0) continue;
-        for (std::size_t part = 0; part < kVectors; ++part) {
-            store(out + query * kPanelPoints + part * kLanes, sums[query][part]);
+            if (bits == 0) continue;
+            within[query] |= bits << group;
+            for (std::size_t part = 0; part < kGroupVectors; ++part) {
+                store(out + query * kPanelPoints + group + part * kLanes, sums[query][part]);
+            }
         }
     }
 }

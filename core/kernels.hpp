@@ -28,7 +28,7 @@ constexpr float kLeafOpeningRadius = -1.0f;
 
 // Numbers of queries and points of one squared_distances call.
 constexpr std::size_t kTileQueries = 6;
-constexpr std::size_t kPanelPoints = 16;
+constexpr std::size_t kPanelPoints = 32;
 
 // Floats per vector of the widest instruction set.
 constexpr std::size_t kMaxVectorFloats = 16;
@@ -48,16 +48,16 @@ struct Kernels {
 
     const FieldKernels* field;  // field_kernels.hpp
 
-    // Computes out (6, 16), the squared distances of queries and points. queries: 6 rows of d floats; panel: (d, 16),
+    // Computes out (6, 32), the squared distances of queries and points. queries: 6 rows of d floats; panel: (d, 32),
     // points in columns, aligned to 64 bytes. any_within[q] is set if a point lies within limits[q]. Sums run over d in
     // order, so a pair has the same bits wherever it is computed.
     void (*squared_distances)(const float* const* queries, const float* panel, std::size_t dimensions,
                               const float* limits, float* out, bool* any_within);
 
-    // Computes the same comparison as a product, with half the arithmetic. queries: (6, d); panel: (1 + d, 16), whose
-    // first row holds -|p|^2 / 2, or minus infinity where there is no point. out (6, 16) receives q.p - |p|^2 / 2 =
-    // (|q|^2 - |q - p|^2) / 2. Bit p of within[q] is set if out is at least bounds[q]. A row of out without such a bit
-    // is not written.
+    // Computes the same comparison as a product, with half the arithmetic. queries: (6, d); panel: (1 + d, 32), whose
+    // first row holds -|p|^2 / 2, or minus infinity where there is no point. out (6, 32) receives q.p - |p|^2 / 2 =
+    // (|q|^2 - |q - p|^2) / 2. Bit p of within[q] is set if out is at least bounds[q]. Values of out
+    // without such a bit may be missing.
     void (*products)(const float* queries, const float* panel, std::size_t dimensions, const float* bounds, float* out,
                      std::uint32_t* within);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kTilesPerChunk = 64;
 
-// Packs sixteen directions at a time into a panel of kernels().products. The first row of a panel, which the kernel
+// Packs 32 directions at a time into a panel of kernels().products. The first row of a panel, which the kernel
 // adds, is zero.
 AlignedVector<float> pack_directions(ArrayView<const float> directions) {
     const std::size_t floats = (1 + directions.rows) * kPanelPoints;

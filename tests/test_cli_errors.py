@@ -24,7 +24,7 @@ from pixelsne.files.read_map import read_map
         (["-o", "map.parquet", "--resume", "nothing"], "nothing: no such checkpoint"),
         (["-o", "map.parquet", "--init", "nothing"], "nothing: No such file"),
         (["-o", "/proc/nothing/map.parquet"], "/proc/nothing/map.parquet: cannot be written"),
-        (["-o", "map.parquet", "--n-neighbors", "3"], "n_neighbors=3 is too small"),
+        (["-o", "map.parquet", "--n-neighbors", "3", "--perplexity", "5"], "n_neighbors=3 is too small"),
     ],
 )
 def test_an_error_is_one_line_with_the_reason(arguments, message, cells, tmp_path, monkeypatch):

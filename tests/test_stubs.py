@@ -30,7 +30,7 @@ class Plain(ast.NodeTransformer):
         self.generic_visit(node)
         if ast.unparse(node.value) == "Sequence":
             node.value = ast.Name("list")
-        return node
+        return node.value if ast.unparse(node) == "NDArray[Any]" else node  # nanobind leaves out Any
 
 
 def signatures(text):

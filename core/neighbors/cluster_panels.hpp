@@ -57,7 +57,7 @@ private:
     std::vector<std::size_t> first_panel_;  // (clusters + 1)
     std::vector<float> centers_;            // (clusters, d)
     std::vector<float> radii_;              // (clusters) largest squared distance from the center
-    AlignedVector<float> values_;           // (panels, 1 + d, 16), see Kernels::products
+    AlignedVector<float> values_;           // (panels, 1 + d, 32), see Kernels::products
 };
 
 }  // namespace pixelsne

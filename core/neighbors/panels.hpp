@@ -1,6 +1,6 @@
 // Points packed so that many queries can be compared with many points at once.
 //
-// A panel holds the coordinates of 16 points axis by axis, so that one vector instruction works on many points.
+// A panel holds the coordinates of 32 points axis by axis, so that one vector instruction works on many points.
 // compare() offers every point of a range of panels to the lists of a block of queries.
 #pragma once
 
@@ -32,7 +32,7 @@ public:
     void pack_all(Points points, int threads);
 
     std::size_t count() const { return count_; }
-    const float* values(std::size_t panel) const { return values_.data() + panel * panel_floats_; }  // (d, 16)
+    const float* values(std::size_t panel) const { return values_.data() + panel * panel_floats_; }  // (d, 32)
 
     // Offers the points of a range of panels to one list per query. A query is never offered to itself.
     void compare(const Queries& queries, std::size_t first_panel, std::size_t last_panel, NearestList* lists) const;
@@ -40,8 +40,8 @@ public:
 private:
     std::size_t count_ = 0;
     std::size_t panel_floats_ = 0;        // floats per panel
-    AlignedVector<float> values_;         // (panels, d, 16)
-    std::vector<std::uint32_t> indices_;  // (panels, 16)
+    AlignedVector<float> values_;         // (panels, d, 32)
+    std::vector<std::uint32_t> indices_;  // (panels, 32)
 };
 
 }  // namespace pixelsne

@@ -3,7 +3,7 @@
 `threads` never changes a result. Arrays must be C-contiguous and of exactly the dtype named here.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,7 +193,7 @@ def release_free_memory() -> None: ...
 # values (n, d) of any dtype but float16 -> (values / unit - mean) / scale; magnitudes are clipped to `limit` before and
 # after centering; every number is computed separately, in float64
 def center_rows(
-    values: NDArray, unit: float, mean: NDArray[np.float64], scale: float, limit: float, threads: int
+    values: NDArray[Any], unit: float, mean: NDArray[np.float64], scale: float, limit: float, threads: int
 ) -> Floats: ...
 
 # Adds rows^T rows to the lower half of sums (d, d). rows: (n, d)
