@@ -139,52 +139,53 @@ void distances_to_rows(const float* query, const float* rows, std::size_t dimens
     }
 }
 
-// Calls visit(values, dx, dy) with kLanes edges of a row at a time. Fills the last call up with edges of value 0 to the
-// point itself.
+// Calls visit(values, dx, dy) with kLanes edges of a row at a time. Beyond the row's last edge, edges have the value 0:
+// they are those of the next row, or at the end of the matrix, edges to the point itself.
 template <class Visit>
-inline void visit_row(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
-                      const float* positions, std::size_t row, Visit&& visit) {
+inline void visit_row(const SparseRows& matrix, const float* positions, std::size_t row, Visit&& visit) {
     const float x = positions[2 * row];
     const float y = positions[2 * row + 1];
-    const std::int64_t last = offsets[row + 1];
+    const std::int64_t last = matrix.offsets[row + 1];
     Floats other_x;
     Floats other_y;
-    std::int64_t edge = offsets[row];
+    std::int64_t edge = matrix.offsets[row];
     for (; edge + kLanes <= last; edge += kLanes) {
-        gather_positions(positions, columns + edge, other_x, other_y);
-        visit(load(values + edge), x - other_x, y - other_y);
+        gather_positions(positions, matrix.columns + edge, other_x, other_y);
+        visit(load(matrix.values + edge), x - other_x, y - other_y);
     }
     if (edge == last) return;
     const int remaining = static_cast<int>(last - edge);
-    std::int32_t padded_columns[kLanes];
-    for (int lane = 0; lane < kLanes; ++lane) {
-        padded_columns[lane] = lane < remaining ? columns[edge + lane] : static_cast<std::int32_t>(row);
+    if (edge + kLanes <= matrix.offsets[matrix.rows]) {
+        gather_positions(positions, matrix.columns + edge, other_x, other_y);
+    } else {
+        std::int32_t padded_columns[kLanes];
+        for (int lane = 0; lane < kLanes; ++lane) {
+            padded_columns[lane] = lane < remaining ? matrix.columns[edge + lane] : static_cast<std::int32_t>(row);
+        }
+        gather_positions(positions, padded_columns, other_x, other_y);
     }
-    gather_positions(positions, padded_columns, other_x, other_y);
-    visit(load_first(values + edge, remaining), x - other_x, y - other_y);
+    visit(load_first(matrix.values + edge, remaining), x - other_x, y - other_y);
 }
 
-void attraction(const std::int64_t* offsets, const std::int32_t* columns, const float* values, const float* positions,
-                std::size_t begin, std::size_t end, float* force) {
+void attraction(const SparseRows& matrix, const float* positions, std::size_t begin, std::size_t end, float* force) {
     for (std::size_t row = begin; row < end; ++row) {
         Floats force_x = {};
         Floats force_y = {};
-        visit_row(offsets, columns, values, positions, row, [&](Floats value, Floats dx, Floats dy) {
+        visit_row(matrix, positions, row, [&](Floats value, Floats dx, Floats dy) {
             const Floats weight = value / (1.0f + dx * dx + dy * dy);
             force_x += weight * dx;
             force_y += weight * dy;
         });
-        force[2 * row] = static_cast<float>(sum(force_x));
-        force[2 * row + 1] = static_cast<float>(sum(force_y));
+        force[2 * row] = pairwise_sum(force_x);
+        force[2 * row + 1] = pairwise_sum(force_y);
     }
 }
 
-double log_distances(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
-                     const float* positions, std::size_t begin, std::size_t end) {
+double log_distances(const SparseRows& matrix, const float* positions, std::size_t begin, std::size_t end) {
     double total = 0.0;
     for (std::size_t row = begin; row < end; ++row) {
         Floats logarithms = {};
-        visit_row(offsets, columns, values, positions, row, [&](Floats value, Floats dx, Floats dy) {
+        visit_row(matrix, positions, row, [&](Floats value, Floats dx, Floats dy) {
             logarithms += value * logarithm(1.0f + dx * dx + dy * dy);
         });
         total += sum(logarithms);
@@ -335,40 +336,71 @@ double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float
     return normalizer;
 }
 
+constexpr float kSmallestGain = 0.01f;
+
 // The delta-bar-delta rule of t-SNE: the gain grows while a coordinate keeps its direction.
-inline float gain_after(float gain, float gradient, float velocity) {
-    const bool uphill = (gradient > 0.0f && velocity > 0.0f) || (gradient < 0.0f && velocity < 0.0f);
-    const float changed = uphill ? gain * 0.8f : gain + 0.2f;
-    return changed < 0.01f ? 0.01f : changed;
+inline Floats gains_after(Floats gains, Floats gradients, Floats velocities) {
+    const Integers uphill = ((gradients > 0.0f) & (velocities > 0.0f)) | ((gradients < 0.0f) & (velocities < 0.0f));
+    const Floats changed = uphill ? gains * 0.8f : gains + 0.2f;
+    return changed < kSmallestGain ? Floats{} + kSmallestGain : changed;
+}
+
+// Shortens the moves of points that are longer than the limit. In double precision, because squares may overflow.
+inline Floats limited(Floats moves, float limit) {
+    float parts[kLanes];
+    store(parts, moves);
+    for (int lane = 0; lane < kLanes; lane += 2) {
+        const double x = parts[lane];
+        const double y = parts[lane + 1];
+        const double length = sqrt(x * x + y * y);
+        const float scale = length > limit ? static_cast<float>(limit / length) : 1.0f;
+        parts[lane] *= scale;
+        parts[lane + 1] *= scale;
+    }
+    return load(parts);
+}
+
+// Moves kLanes coordinates, x and y in turn, and returns their new values.
+inline Floats step_lanes(const StepSettings& settings, const float* attraction, const float* push, float* positions,
+                         float* velocity, float* gains) {
+    const Floats velocities = load(velocity);
+    const Floats gradients =
+        4.0f * (settings.exaggeration * load(attraction) - load(push) * settings.inverse_normalizer);
+    const Floats new_gains = gains_after(load(gains), gradients, velocities);
+    Floats moves = settings.momentum * velocities - settings.learning_rate * new_gains * gradients;
+    // A move longer than the limit has a coordinate beyond limit / sqrt(2).
+    if (any(moves * moves > 0.49f * settings.step_limit * settings.step_limit)) {
+        moves = limited(moves, settings.step_limit);
+    }
+    const Floats moved = load(positions) + moves;
+    store(gains, new_gains);
+    store(velocity, moves);
+    store(positions, moved);
+    return moved;
 }
 
 void step(const StepSettings& settings, const float* attraction, const float* push, std::size_t begin, std::size_t end,
           float* positions, float* velocity, float* gains, double* sums) {
-    const float limit = settings.step_limit;
-    double sum_x = 0.0;
-    double sum_y = 0.0;
-    for (std::size_t point = begin; point < end; ++point) {
-        float move[2];
-        for (int axis = 0; axis < 2; ++axis) {
-            const std::size_t coordinate = 2 * point + static_cast<std::size_t>(axis);
-            const float gradient = 4.0f * (settings.exaggeration * attraction[coordinate] -
-                                           push[coordinate] * settings.inverse_normalizer);
-            gains[coordinate] = gain_after(gains[coordinate], gradient, velocity[coordinate]);
-            move[axis] =
-                settings.momentum * velocity[coordinate] - settings.learning_rate * gains[coordinate] * gradient;
-        }
-        const double length = sqrt(static_cast<double>(move[0]) * move[0] + static_cast<double>(move[1]) * move[1]);
-        const float scale = length > limit ? static_cast<float>(limit / length) : 1.0f;
-        for (int axis = 0; axis < 2; ++axis) {
-            const std::size_t coordinate = 2 * point + static_cast<std::size_t>(axis);
-            velocity[coordinate] = scale * move[axis];
-            positions[coordinate] += velocity[coordinate];
-        }
-        sum_x += positions[2 * point];
-        sum_y += positions[2 * point + 1];
+    double totals[kLanes] = {};
+    const auto add = [&](Floats moved) {
+        for (int lane = 0; lane < kLanes; ++lane) totals[lane] += moved[lane];
+    };
+    std::size_t first = 2 * begin;
+    for (; first + kLanes <= 2 * end; first += kLanes) {
+        add(step_lanes(settings, attraction + first, push + first, positions + first, velocity + first, gains + first));
     }
-    sums[0] = sum_x;
-    sums[1] = sum_y;
+    const std::size_t bytes = (2 * end - first) * sizeof(float);
+    if (bytes > 0) {
+        float padded[5][kLanes] = {};
+        float* const arrays[3] = {positions + first, velocity + first, gains + first};
+        for (int array = 0; array < 3; ++array) __builtin_memcpy(padded[array], arrays[array], bytes);
+        __builtin_memcpy(padded[3], attraction + first, bytes);
+        __builtin_memcpy(padded[4], push + first, bytes);
+        add(step_lanes(settings, padded[3], padded[4], padded[0], padded[1], padded[2]));
+        for (int array = 0; array < 3; ++array) __builtin_memcpy(arrays[array], padded[array], bytes);
+    }
+    sums[0] = sums[1] = 0.0;
+    for (int lane = 0; lane < kLanes; ++lane) sums[lane % 2] += totals[lane];
 }
 
 }  // namespace

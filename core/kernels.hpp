@@ -41,6 +41,16 @@ struct StepSettings {
     float step_limit;  // embedding units; infinity = none
 };
 
+// A sparse matrix in CSR form: row i has columns[offsets[i]] .. columns[offsets[i + 1] - 1]. On one machine, rows and
+// columns are the same points. In a shard, the rows are the shard's own points, and the columns also index the points
+// of its halo, which follow them.
+struct SparseRows {
+    const std::int64_t* offsets;  // (rows + 1)
+    const std::int32_t* columns;
+    const float* values;
+    std::size_t rows;
+};
+
 struct FieldKernels;
 
 struct Kernels {
@@ -74,13 +84,12 @@ struct Kernels {
     // the sums of weight, weight * gap and weight * gap^2.
     void (*gaussian_weights)(const float* gaps, std::size_t k, float precision, float* weights, double* sums);
 
-    // force[i] = sum over j of p_ij (y_i - y_j) / (1 + d2), for rows begin <= i < end of a CSR matrix.
-    void (*attraction)(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
-                       const float* positions, std::size_t begin, std::size_t end, float* force);
+    // force[i] = sum over j of p_ij (y_i - y_j) / (1 + d2), for rows begin <= i < end. Positions are finite.
+    void (*attraction)(const SparseRows& matrix, const float* positions, std::size_t begin, std::size_t end,
+                       float* force);
 
     // Returns the sum over the same rows of p_ij log(1 + d2), d2 finite.
-    double (*log_distances)(const std::int64_t* offsets, const std::int32_t* columns, const float* values,
-                            const float* positions, std::size_t begin, std::size_t end);
+    double (*log_distances)(const SparseRows& matrix, const float* positions, std::size_t begin, std::size_t end);
 
     // Returns the sum of p log p over `count` values >= 0, and in `mass` the sum of p.
     double (*entropy)(const float* values, std::size_t count, double* mass);

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "../kernels.hpp"
 #include "../parallel_for.hpp"
 
 namespace pixelsne {
@@ -15,8 +14,7 @@ constexpr std::size_t kRowsPerChunk = 512;
 void attraction(const SparseRows& affinities, Positions positions, int threads, ArrayView<float> force) {
     const Kernels& kernel = kernels();
     parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
-        kernel.attraction(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end,
-                          force.data);
+        kernel.attraction(affinities, positions.data, begin, end, force.data);
     });
 }
 
@@ -41,8 +39,7 @@ double sum_log_distances(const SparseRows& affinities, Positions positions, int 
     std::vector<double> parts(chunk_count(affinities.rows, kRowsPerChunk));
     const Kernels& kernel = kernels();
     parallel_for(affinities.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        parts[chunk] =
-            kernel.log_distances(affinities.offsets, affinities.columns, affinities.values, positions.data, begin, end);
+        parts[chunk] = kernel.log_distances(affinities, positions.data, begin, end);
     });
     double total = 0.0;
     for (const double part : parts) total += part;

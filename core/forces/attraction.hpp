@@ -4,18 +4,9 @@
 #include <cstdint>
 
 #include "../array_view.hpp"
+#include "../kernels.hpp"
 
 namespace pixelsne {
-
-// A sparse matrix in CSR form: row i has columns[offsets[i]] .. columns[offsets[i + 1] - 1]. On one machine, rows and
-// columns are the same points. In a shard, the rows are the shard's own points, and the columns also index the points
-// of its halo, which follow them.
-struct SparseRows {
-    const std::int64_t* offsets;  // (rows + 1)
-    const std::int32_t* columns;
-    const float* values;
-    std::size_t rows;
-};
 
 // Writes force (rows, 2): the sum over j of p_ij (y_i - y_j) / (1 + d2), without exaggeration or the factor 4.
 void attraction(const SparseRows& affinities, Positions positions, int threads, ArrayView<float> force);
