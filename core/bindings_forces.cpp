@@ -1,9 +1,12 @@
 // Bindings of the forces, and of the placing of new points.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cmath>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "bindings_common.hpp"
@@ -65,22 +68,46 @@ private:
     AffinitySums sums_{};
 };
 
+using OptionalWeights = std::optional<Vector<const float>>;
+
+PointWeights weights_of(const OptionalWeights& weights, std::size_t n) {
+    if (!weights) return {};
+    require(weights->shape(0) == n, "weights: one for each row of positions");
+    bool valid = true;
+    for (std::size_t point = 0; point < n; ++point) {
+        valid = valid && weights->data()[point] > 0.0f && std::isfinite(weights->data()[point]);
+    }
+    require(valid, "weights: positive and finite");
+    return {weights->data()};
+}
+
 Center center_named(const std::string& name) {
     require(name == "mass" || name == "cell", "center: 'mass' or 'cell'");
     return name == "mass" ? Center::mass : Center::cell;
 }
 
-double repel_by_barnes_hut(TreeRepulsion& tree, const Matrix<const float>& positions, double theta, Matrix<float> push,
-                           int threads) {
+double repel_exactly(const Matrix<const float>& positions, Matrix<float> push, int threads,
+                     const OptionalWeights& weights) {
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
+    const PointWeights checked = weights_of(weights, from.rows);
     GilRelease released;
-    return tree.barnes_hut(from, theta, threads, to);
+    return exact_repulsion(from, checked, threads, to);
+}
+
+double repel_by_barnes_hut(TreeRepulsion& tree, const Matrix<const float>& positions, double theta, Matrix<float> push,
+                           int threads, const OptionalWeights& weights) {
+    const auto from = positions_view(positions);
+    const auto to = map_view(push, from.rows, "push: the shape of positions");
+    const PointWeights checked = weights_of(weights, from.rows);
+    GilRelease released;
+    return tree.barnes_hut(from, checked, theta, threads, to);
 }
 
 double repel_by_pixel_tree(TreeRepulsion& tree, const Matrix<const float>& positions, std::pair<double, double> origin,
                            std::pair<double, double> unit_per_pixel, std::pair<std::uint32_t, std::uint32_t> resolution,
-                           double theta, const std::string& center, Matrix<float> push, int threads) {
+                           double theta, const std::string& center, Matrix<float> push, int threads,
+                           const OptionalWeights& weights) {
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
     const Center kind = center_named(center);
@@ -91,8 +118,9 @@ double repel_by_pixel_tree(TreeRepulsion& tree, const Matrix<const float>& posit
     const double origins[2] = {origin.first, origin.second};
     const double units[2] = {unit_per_pixel.first, unit_per_pixel.second};
     const LeafGrid pixels = pixel_grid(origins, units, resolution.first, resolution.second);
+    const PointWeights checked = weights_of(weights, from.rows);
     GilRelease released;
-    return tree.pixel_tree(from, pixels, kind, theta, threads, to);
+    return tree.pixel_tree(from, checked, pixels, kind, theta, threads, to);
 }
 
 // Returns the seconds that the last call spent on building the tree and on traversing it.
@@ -112,12 +140,13 @@ Matrix<std::int32_t> cells_of(const TreeRepulsion& tree) {
 }
 
 double repel_by_pixel_field(PixelField& field, const Matrix<const float>& positions, std::size_t max_nodes,
-                            Matrix<float> push, int threads) {
+                            Matrix<float> push, int threads, const OptionalWeights& weights) {
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
     require(is_lattice_side(max_nodes), "max_nodes: a multiple of 16 from 32 to 4096");
+    const PointWeights checked = weights_of(weights, from.rows);
     GilRelease released;
-    return field.repulsion(from, max_nodes, threads, to);
+    return field.repulsion(from, checked, max_nodes, threads, to);
 }
 
 // Returns the spacing, columns and rows of the last call's lattice, the number of points outside it, and whether a tree
@@ -128,15 +157,17 @@ std::tuple<double, std::size_t, std::size_t, std::size_t, bool> lattice_of(const
 }
 
 Matrix<float> place_points(const Matrix<const float>& positions, const Matrix<const std::int32_t>& neighbors,
-                           const Matrix<const float>& affinities, ProgressToken& token, int threads) {
+                           const Matrix<const float>& affinities, ProgressToken& token, int threads,
+                           const OptionalWeights& weights) {
     const auto map = positions_view(positions);
+    const PointWeights checked = weights_of(weights, map.rows);
     require(neighbors.shape(0) == affinities.shape(0) && neighbors.shape(1) == affinities.shape(1),
             "neighbors and affinities: the same shape");
     require(neighbors.shape(1) >= 1, "neighbors: at least one column");
     require_columns_below(neighbors.data(), neighbors.size(), map.rows, "neighbors: rows of the map");
     auto placed = new_matrix<float>(neighbors.shape(0), 2);
     GilRelease released;
-    place_new_points(map, NewPoints{view(neighbors), view(affinities)}, threads, token, view(placed));
+    place_new_points(map, checked, NewPoints{view(neighbors), view(affinities)}, threads, token, view(placed));
     return placed;
 }
 
@@ -148,30 +179,24 @@ void bind_forces(nb::module_& module) {
              "offsets"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "points"_a = 0)
         .def("forces", &Attraction::forces, "positions"_a.noconvert(), "force"_a.noconvert(), "threads"_a)
         .def("divergence", &Attraction::divergence, "positions"_a.noconvert(), "threads"_a);
-    module.def(
-        "exact_repulsion",
-        [](const Matrix<const float>& positions, Matrix<float> push, int threads) {
-            const auto from = positions_view(positions);
-            const auto to = map_view(push, from.rows, "push: the shape of positions");
-            GilRelease released;
-            return exact_repulsion(from, threads, to);
-        },
-        "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
+    module.def("exact_repulsion", &repel_exactly, "positions"_a.noconvert(), "push"_a.noconvert(), "threads"_a,
+               "weights"_a.noconvert() = nb::none());
     nb::class_<TreeRepulsion>(module, "TreeRepulsion")
         .def(nb::init<>())
         .def("barnes_hut", &repel_by_barnes_hut, "positions"_a.noconvert(), "theta"_a, "push"_a.noconvert(),
-             "threads"_a)
+             "threads"_a, "weights"_a.noconvert() = nb::none())
         .def("pixel_tree", &repel_by_pixel_tree, "positions"_a.noconvert(), "origin"_a, "unit_per_pixel"_a,
-             "resolution"_a, "theta"_a, "center"_a, "push"_a.noconvert(), "threads"_a)
+             "resolution"_a, "theta"_a, "center"_a, "push"_a.noconvert(), "threads"_a,
+             "weights"_a.noconvert() = nb::none())
         .def("cells", &cells_of)
         .def("seconds", &seconds_of);
     nb::class_<PixelField>(module, "FieldRepulsion")
         .def(nb::init<>())
         .def("pixel_field", &repel_by_pixel_field, "positions"_a.noconvert(), "max_nodes"_a, "push"_a.noconvert(),
-             "threads"_a)
+             "threads"_a, "weights"_a.noconvert() = nb::none())
         .def("lattice", &lattice_of);
     module.def("place_new_points", &place_points, "positions"_a.noconvert(), "neighbors"_a.noconvert(),
-               "affinities"_a.noconvert(), "token"_a, "threads"_a);
+               "affinities"_a.noconvert(), "token"_a, "threads"_a, "weights"_a.noconvert() = nb::none());
 }
 
 }  // namespace pixelsne

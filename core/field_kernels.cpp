@@ -36,11 +36,13 @@ struct Footprint {
     Floats8 slopes() const { return polynomial(kSpline.slope, kTaps - 2, t); }
 };
 
-void deposit(const LatticePoint* points, std::size_t count, std::size_t first_row, std::size_t stride, float* rows) {
+template <bool kWeighted>
+void deposit_points(const LatticePoint* points, std::size_t count, const float* weights, std::size_t first_row,
+                    std::size_t stride, float* rows) {
     for (const LatticePoint* point = points; point != points + count; ++point) {
         const Footprint across(point->x);
         const Footprint down(point->y);
-        const Floats8 weights_x = across.weights();
+        const Floats8 weights_x = kWeighted ? across.weights() * weights[point->index] : across.weights();
         const Floats8 weights_y = down.weights();
         float* target = rows + (down.first - first_row) * stride + across.first;
         for (std::size_t tap = 0; tap < kTaps; ++tap, target += stride) {
@@ -49,8 +51,15 @@ void deposit(const LatticePoint* points, std::size_t count, std::size_t first_ro
     }
 }
 
-double read(const LatticePoint* points, std::size_t count, const float* lattice, std::size_t stride, float slope,
-            float* push) {
+void deposit(const LatticePoint* points, std::size_t count, const float* weights, std::size_t first_row,
+             std::size_t stride, float* rows) {
+    weights == nullptr ? deposit_points<false>(points, count, weights, first_row, stride, rows)
+                       : deposit_points<true>(points, count, weights, first_row, stride, rows);
+}
+
+template <bool kWeighted>
+double read_points(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
+                   std::size_t stride, float slope, float* push) {
     double total = 0.0;
     for (const LatticePoint* point = points; point != points + count; ++point) {
         const Footprint across(point->x);
@@ -66,11 +75,18 @@ double read(const LatticePoint* points, std::size_t count, const float* lattice,
             value_by_y += nodes * slopes_y[tap];
         }
         const Floats8 weights_x = across.weights();
-        total += static_cast<double>(sum(value * weights_x));
+        const auto at_point = static_cast<double>(sum(value * weights_x));
+        total += kWeighted ? weights[point->index] * at_point : at_point;
         push[2 * std::size_t{point->index}] = slope * sum(value * across.slopes());
         push[2 * std::size_t{point->index} + 1] = slope * sum(value_by_y * weights_x);
     }
     return total;
+}
+
+double read(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
+            std::size_t stride, float slope, float* push) {
+    return weights == nullptr ? read_points<false>(points, count, weights, lattice, stride, slope, push)
+                              : read_points<true>(points, count, weights, lattice, stride, slope, push);
 }
 
 #include "fourier_passes.hpp"

@@ -52,13 +52,15 @@ struct SpectrumView {
 };
 
 struct FieldKernels {
-    // Adds the spline weights of points to rows of a lattice. rows[0] is the lattice's row first_row.
-    void (*deposit)(const LatticePoint* points, std::size_t count, std::size_t first_row, std::size_t stride,
-                    float* rows);
+    // Adds the spline weights of points to rows of a lattice. rows[0] is the lattice's row first_row. weights: factors
+    // of the points, by their index; null: none.
+    void (*deposit)(const LatticePoint* points, std::size_t count, const float* weights, std::size_t first_row,
+                    std::size_t stride, float* rows);
 
-    // Evaluates the lattice's interpolant at points: push[index] = slope * its gradient. Returns the sum of its values.
-    double (*read)(const LatticePoint* points, std::size_t count, const float* lattice, std::size_t stride, float slope,
-                   float* push);
+    // Evaluates the lattice's interpolant at points: push[index] = slope * its gradient. Returns the sum of its values,
+    // each times the weight of its point.
+    double (*read)(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
+                   std::size_t stride, float slope, float* push);
 
     // Transforms the lines in `data`. scratch: a buffer of the same size. Returns the buffer that holds the result.
     float* (*transform)(const FourierPlan& plan, float* data, float* scratch);

@@ -232,8 +232,9 @@ struct Group {
 
 // Keeps a group of points in the lanes and loops over all other points. After every tile the lanes' float sums are
 // added to doubles, so that a sum over a million terms loses no precision.
-double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::size_t begin, std::size_t end,
-                       float* push) {
+template <bool kWeighted>
+double sum_repulsion(const float* xs, const float* ys, const float* weights, std::size_t n, std::size_t begin,
+                     std::size_t end, float* push) {
     constexpr std::size_t kTile = 256;
     double normalizer = 0.0;
     for (std::size_t first = begin; first < end; first += kLanes) {
@@ -251,8 +252,9 @@ double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::siz
                 const Floats dy = group.y - ys[other];
                 const Integers is_other = group.self != static_cast<std::int32_t>(other);
                 const Floats kernel = where(is_other, 1.0f / (1.0f + dx * dx + dy * dy));
-                const Floats squared = kernel * kernel;
-                sum_z += kernel;
+                const Floats weighted = kWeighted ? kernel * weights[other] : kernel;
+                const Floats squared = weighted * kernel;
+                sum_z += weighted;
                 sum_x += squared * dx;
                 sum_y += squared * dy;
             }
@@ -263,13 +265,19 @@ double exact_repulsion(const float* xs, const float* ys, std::size_t n, std::siz
             }
         }
         for (int lane = 0; lane < group.filled; ++lane) {
-            float* target = push + 2 * (first + static_cast<std::size_t>(lane));
-            target[0] = static_cast<float>(total_x[lane]);
-            target[1] = static_cast<float>(total_y[lane]);
-            normalizer += total_z[lane];
+            const std::size_t point = first + static_cast<std::size_t>(lane);
+            push[2 * point] = static_cast<float>(total_x[lane]);
+            push[2 * point + 1] = static_cast<float>(total_y[lane]);
+            normalizer += kWeighted ? weights[point] * total_z[lane] : total_z[lane];
         }
     }
     return normalizer;
+}
+
+double exact_repulsion(const float* xs, const float* ys, const float* weights, std::size_t n, std::size_t begin,
+                       std::size_t end, float* push) {
+    return weights == nullptr ? sum_repulsion<false>(xs, ys, weights, n, begin, end, push)
+                              : sum_repulsion<true>(xs, ys, weights, n, begin, end, push);
 }
 
 // Points that are consecutive in Morton order traverse the tree together, one per lane, in two vectors at a time, so
@@ -297,7 +305,7 @@ struct Walkers {
         const Integers outside = (group.self < cell.begin) | (group.self >= cell.end);
         const Integers used = active & outside & (squared > cell.squared_opening_radius);
         const Floats kernel = where(used, 1.0f / (1.0f + squared));
-        const Floats weight = cell.count * kernel;
+        const Floats weight = cell.weight * kernel;
         const Floats squared_weight = weight * kernel;
         sum_z += weight;
         sum_x += squared_weight * dx;
@@ -306,19 +314,20 @@ struct Walkers {
         return active & ~used;
     }
 
-    double write(float* push) const {
+    // weights: of these points; null: none.
+    double write(const float* weights, float* push) const {
         double normalizer = 0.0;
         for (int lane = 0; lane < group.filled; ++lane) {
             push[2 * lane] = sum_x[lane];
             push[2 * lane + 1] = sum_y[lane];
-            normalizer += sum_z[lane];
+            normalizer += weights == nullptr ? sum_z[lane] : static_cast<double>(weights[lane]) * sum_z[lane];
         }
         return normalizer;
     }
 };
 
 double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float* xs, const float* ys,
-                      std::size_t begin, std::size_t end, float* push) {
+                      const float* weights, std::size_t begin, std::size_t end, float* push) {
     double normalizer = 0.0;
     const std::int32_t never = static_cast<std::int32_t>(cell_count);
     for (std::size_t first = begin; first < end; first += 2 * kLanes) {
@@ -330,8 +339,8 @@ double tree_repulsion(const TreeCell* cells, std::size_t cell_count, const float
             const Integers opened = left.visit(cell, cell_index) | right.visit(cell, cell_index);
             cell_index = any(opened) ? cell_index + 1 : cell.skip;
         }
-        normalizer += left.write(push + 2 * first);
-        normalizer += right.write(push + 2 * second);
+        normalizer += left.write(weights == nullptr ? nullptr : weights + first, push + 2 * first);
+        normalizer += right.write(weights == nullptr ? nullptr : weights + second, push + 2 * second);
     }
     return normalizer;
 }

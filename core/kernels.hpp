@@ -15,7 +15,7 @@ namespace pixelsne {
 // all of them, so a traversal needs no stack. A leaf has skip == its own index + 1.
 struct TreeCell {
     float x, y;                    // center of mass or of the cell, embedding units
-    float count;                   // number of points inside
+    float weight;                  // total weight of the points inside; without weights their number
     float squared_opening_radius;  // beyond this squared distance, the cell may replace its points
     std::int32_t begin;            // the points inside, as indices in Morton order: begin <= index < end
     std::int32_t end;
@@ -95,14 +95,15 @@ struct Kernels {
     double (*entropy)(const float* values, std::size_t count, double* mass);
 
     // push[i] = sum over j of (y_i - y_j) / (1 + d2)^2 for begin <= i < end and all n points, given as xs and ys.
-    // Returns the sum over these i of sum over j != i of 1 / (1 + d2).
-    double (*exact_repulsion)(const float* xs, const float* ys, std::size_t n, std::size_t begin, std::size_t end,
-                              float* push);
+    // Returns the sum over these i of sum over j != i of 1 / (1 + d2). With weights (n), terms of the push have the
+    // factor w_j, and those of the result w_i w_j; null: no weights.
+    double (*exact_repulsion)(const float* xs, const float* ys, const float* weights, std::size_t n, std::size_t begin,
+                              std::size_t end, float* push);
 
     // Computes the same sums with the cells of a quadtree in place of distant points. Points and push are in Morton
-    // order: xs, ys, and push (n, 2). A point's own leaf is not included.
+    // order: xs, ys, weights (null: none), and push (n, 2). A point's own leaf is not included.
     double (*tree_repulsion)(const TreeCell* cells, std::size_t cell_count, const float* xs, const float* ys,
-                             std::size_t begin, std::size_t end, float* push);
+                             const float* weights, std::size_t begin, std::size_t end, float* push);
 
     // Moves points begin <= i < end by one step of gradient descent with gains and momentum, in place. All arrays are
     // (n, 2). sums (2) receives the sums of the new positions.

@@ -73,11 +73,16 @@ def attraction(joint, positions):
     return weighted_differences(joint * student_kernel(positions), positions)
 
 
-def repulsion(positions):
-    """Return the push (n, 2) and the normalizer."""
+def as_weights(weights, n):
+    return np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def repulsion(positions, weights=None):
+    """Return the push (n, 2) and the normalizer, without pairs within a weighted point."""
     positions = np.asarray(positions, dtype=np.float64)
     kernel = student_kernel(positions)
-    return weighted_differences(kernel**2, positions), kernel.sum()
+    weights = as_weights(weights, len(positions))
+    return weighted_differences(kernel**2 * weights, positions), weights @ kernel @ weights
 
 
 def gradient(joint, positions, exaggeration=1.0):
@@ -89,6 +94,40 @@ def kl_divergence(joint, positions):
     kernel = student_kernel(positions)
     present = joint > 0
     return (joint[present] * np.log(joint[present] / (kernel[present] / kernel.sum()))).sum()
+
+
+class Repeated:
+    """Weighted rows as a set in which row i is really there counts[i] times. Nothing is collapsed.
+
+    kernels (n, n): the kernel of each row over its neighbors, with rows that sum to 1, for one copy of every row.
+    """
+
+    def __init__(self, kernels, counts):
+        self.row = np.repeat(np.arange(len(counts)), counts)  # of each copy
+        self.first = np.cumsum(counts) - counts  # the first copy of each row
+        conditional = kernels[self.row][:, self.row]
+        conditional = conditional / conditional.sum(axis=1, keepdims=True)
+        self.joint = (conditional + conditional.T) / (2 * len(self.row))
+
+    def kl_divergence(self, positions):
+        return kl_divergence(self.joint, positions[self.row])
+
+    def pull(self, positions):
+        """Return the attraction on one copy of each row."""
+        return attraction(self.joint, positions[self.row])[self.first]
+
+    def push(self, positions):
+        """Return the push on one copy of each row, and the normalizer of all copies."""
+        push, normalizer = repulsion(positions[self.row])
+        return push[self.first], normalizer
+
+    def joint_of_rows(self):
+        """Return P between rows: the sum over their copies."""
+        return np.add.reduceat(np.add.reduceat(self.joint, self.first, axis=0), self.first, axis=1)
+
+
+def center_of_mass(positions, weights, members):
+    return np.average(positions[members], axis=0, weights=weights[members])
 
 
 class Cell:
@@ -105,29 +144,30 @@ class Cell:
                 if len(inside):
                     self.children.append(Cell(*corner, shift - 1, inside, leaves))
 
-    def center(self, positions, origin, unit, kind):
+    def center(self, positions, weights, origin, unit, kind):
         if kind == "mass":
-            return positions[list(self.members)].mean(axis=0)
+            return center_of_mass(positions, weights, list(self.members))
         return origin + (np.array([self.column, self.row]) + 0.5) * 2.0**self.shift * unit
 
 
-def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
+def tree_repulsion(positions, leaves, origin, unit, levels, theta, center, weights=None):
     """Return push and normalizer of a quadtree over integer leaves (n, 2), computed point by point and cell by cell."""
     positions = np.asarray(positions, dtype=np.float64)
+    weights = as_weights(weights, len(positions))
     origin, unit = np.asarray(origin), np.asarray(unit)
     push, normalizers = np.zeros_like(positions), np.zeros(len(positions))
     centers = {}
 
     def center_of(cell):
         if cell not in centers:
-            centers[cell] = cell.center(positions, origin, unit, center)
+            centers[cell] = cell.center(positions, weights, origin, unit, center)
         return centers[cell]
 
-    def add(i, count, at):
-        difference = positions[i] - at
+    def add(i, members, at):
+        difference, weight = positions[i] - at, weights[members].sum()
         kernel = 1.0 / (1.0 + difference @ difference)
-        push[i] += count * kernel**2 * difference
-        normalizers[i] += count * kernel
+        push[i] += weight * kernel**2 * difference
+        normalizers[i] += weights[i] * weight * kernel
 
     def traverse(i, cell):
         contains = i in cell.members
@@ -135,12 +175,12 @@ def tree_repulsion(positions, leaves, origin, unit, levels, theta, center):
             other_members = list(cell.members - {i})
             if other_members:
                 own = contains and center == "mass"
-                add(i, len(other_members), positions[other_members].mean(axis=0) if own else center_of(cell))
+                add(i, other_members, center_of_mass(positions, weights, other_members) if own else center_of(cell))
             return
         width = 2.0**cell.shift * unit.max()
         at = center_of(cell)
         if not contains and width < theta * np.linalg.norm(positions[i] - at):
-            add(i, len(cell.members), at)
+            add(i, list(cell.members), at)
             return
         for child in cell.children:
             traverse(i, child)
@@ -185,9 +225,10 @@ def spline_slope(x):
     return sides @ np.array([1, -6, 15, -20, 15, -6, 1]) / 24
 
 
-def field_repulsion(positions, spacing, columns, rows):
+def field_repulsion(positions, spacing, columns, rows, point_weights=None):
     """Return push and normalizer of the pixel field, with every weight, offset and transform written out."""
     positions = positions.astype(np.float64)
+    point_weights = as_weights(point_weights, len(positions))
     center = (positions.min(axis=0) + positions.max(axis=0)) / 2
     weights, slopes, kernels = [], [], []
     for axis, nodes in enumerate((columns, rows)):
@@ -203,15 +244,15 @@ def field_repulsion(positions, spacing, columns, rows):
         response = np.fft.fft(spline(steps.astype(np.float64)))
         spectrum /= response[:, None] ** 2 if axis == 0 else response[None, :] ** 2
     lattice = np.zeros((2 * rows, 2 * columns))
-    lattice[:rows, :columns] = weights[1].T @ weights[0]
+    lattice[:rows, :columns] = (point_weights[:, None] * weights[1]).T @ weights[0]
     field = np.fft.ifft2(np.fft.fft2(lattice) * spectrum).real[:rows, :columns]
     values = np.einsum("ir,rc,ic->i", weights[1], field, weights[0])
     by_x = np.einsum("ir,rc,ic->i", weights[1], field, slopes[0])
     by_y = np.einsum("ir,rc,ic->i", slopes[1], field, weights[0])
-    return -0.5 * np.stack([by_x, by_y], axis=1), (values - 1).sum()
+    return -0.5 * np.stack([by_x, by_y], axis=1), (point_weights * (values - point_weights)).sum()
 
 
-def placing_cost(position, positions, neighbors, weights):
+def placing_cost(position, positions, neighbors, affinities, weights=1.0):
     """Return the cost of a new point on a finished map, summed over all pairs in float64."""
     squared = np.square(positions.astype(np.float64) - np.asarray(position, np.float64)).sum(axis=1)
-    return float(np.sum(weights * np.log1p(squared[neighbors])) + np.log(np.sum(1 / (1 + squared))))
+    return float(np.sum(affinities * np.log1p(squared[neighbors])) + np.log(np.sum(weights / (1 + squared))))

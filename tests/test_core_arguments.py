@@ -72,6 +72,9 @@ def pixel_tree(**changes):
         lambda: _core.place_new_points(MAP, np.zeros((4, 2), dtype=np.int32), POINTS[:4], TOKEN, 1),
         lambda: _core.place_new_points(MAP, np.full((4, 3), 10, dtype=np.int32), POINTS[:4], TOKEN, 1),
         lambda: _core.place_new_points(MAP, np.zeros((4, 0), dtype=np.int32), POINTS[:4, :0].copy(), TOKEN, 1),
+        lambda: _core.place_new_points(
+            MAP, np.zeros((4, 3), dtype=np.int32), POINTS[:4], TOKEN, 1, np.ones(4, dtype=np.float32)
+        ),
         lambda: _core.vp_tree_neighbors(POINTS, 10, 0, TOKEN, 1),
         lambda: _core.rp_forest_neighbors(POINTS, 10, 0, 4, 100, 1, 5, TOKEN, 1),
         lambda: _core.rp_forest_neighbors(POINTS, 5, 0, 0, 100, 1, 5, TOKEN, 1),
@@ -109,6 +112,11 @@ def pixel_tree(**changes):
         lambda: _core.exact_repulsion(POINTS, POINTS.copy(), 1),
         lambda: _core.exact_repulsion(MAP, MAP[:5].copy(), 1),
         lambda: _core.exact_repulsion(MAP[:0].copy(), MAP[:0].copy(), 1),
+        lambda: _core.exact_repulsion(MAP, MAP.copy(), 1, np.ones(9, dtype=np.float32)),
+        lambda: _core.exact_repulsion(MAP, MAP.copy(), 1, np.zeros(10, dtype=np.float32)),
+        lambda: _core.TreeRepulsion().barnes_hut(MAP, 0.5, MAP.copy(), 1, np.full(10, np.nan, dtype=np.float32)),
+        lambda: _core.FieldRepulsion().pixel_field(MAP, 64, MAP.copy(), 1, np.full(10, -1, dtype=np.float32)),
+        lambda: pixel_tree(weights=np.full(10, np.inf, dtype=np.float32)),
         lambda: _core.TreeRepulsion().barnes_hut(MAP, 0.5, MAP[:5].copy(), 1),
         lambda: pixel_tree(resolution=(0, 8)),
         lambda: pixel_tree(resolution=(8, 65_537)),
@@ -147,6 +155,8 @@ def test_wrong_shapes_and_values_are_refused(call):
         lambda: _core.joint_affinities(np.zeros((10, 3), dtype=np.int64), POINTS, TOKEN, 1),
         lambda: _core.bounds(MAP.astype(np.float64), 1),
         lambda: _core.exact_repulsion(MAP, MAP.astype(np.float64), 1),
+        lambda: _core.exact_repulsion(MAP, MAP.copy(), 1, np.ones(10)),
+        lambda: _core.exact_repulsion(MAP, MAP.copy(), 1, MAP),
     ],
 )
 def test_wrong_types_are_refused(call):

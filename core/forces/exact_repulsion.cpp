@@ -16,7 +16,7 @@ struct Workspace {
 
 }  // namespace
 
-double exact_repulsion(Positions positions, int threads, ArrayView<float> push) {
+double exact_repulsion(Positions positions, PointWeights weights, int threads, ArrayView<float> push) {
     constexpr std::size_t kPointsPerChunk = 64;
     const std::size_t n = positions.rows;
     thread_local Workspace reused;
@@ -31,7 +31,7 @@ double exact_repulsion(Positions positions, int threads, ArrayView<float> push) 
     const Kernels& kernel = kernels();
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         workspace.sums[chunk] =
-            kernel.exact_repulsion(workspace.xs.data(), workspace.ys.data(), n, begin, end, push.data);
+            kernel.exact_repulsion(workspace.xs.data(), workspace.ys.data(), weights.data, n, begin, end, push.data);
     });
     double normalizer = 0.0;
     for (const double sum : workspace.sums) normalizer += sum;

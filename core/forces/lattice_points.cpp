@@ -65,9 +65,11 @@ std::size_t LatticePoints::bands() const { return chunk_count(lattice_.nodes[1],
 
 // Sorts by counting: computes the lattice coordinates and bands of all points, then the offset of each chunk in each
 // band, then moves the points. Chunks do not depend on the number of threads, so neither does the order.
-void LatticePoints::assign(Positions positions, const FieldLattice& lattice, const Bounds& box, int threads) {
+void LatticePoints::assign(Positions positions, PointWeights weights, const FieldLattice& lattice, const Bounds& box,
+                           int threads) {
     const std::size_t n = positions.rows;
     lattice_ = lattice;
+    weights_ = weights;
     const std::size_t groups = bands() + 1;  // the last group: points outside the box
     counts_.assign(chunk_count(n, kPointsPerChunk) * groups, 0);
     unsorted_.resize(n);
@@ -92,7 +94,19 @@ void LatticePoints::assign(Positions positions, const FieldLattice& lattice, con
             }
         }
     });
+    sum_weights();
     make_tasks();
+}
+
+void LatticePoints::sum_weights() {
+    inside_weight_ = inside_squares_ = static_cast<double>(sorted_.size());
+    if (!weights_) return;
+    inside_weight_ = inside_squares_ = 0.0;
+    for (const LatticePoint& point : sorted_) {
+        const double weight = weights_[point.index];
+        inside_weight_ += weight;
+        inside_squares_ += weight * weight;
+    }
 }
 
 void LatticePoints::counts_to_offsets(std::size_t groups) {
@@ -125,8 +139,8 @@ void LatticePoints::run_tasks(int threads) {
         const Task& task = tasks_[index];
         float* rows = task_rows_.data() + index * task_floats;
         std::fill_n(rows, task_floats, 0.0f);
-        kernels().field->deposit(sorted_.data() + task.begin, task.end - task.begin, task.band * kBandRows, stride(),
-                                 rows);
+        kernels().field->deposit(sorted_.data() + task.begin, task.end - task.begin, weights_.data,
+                                 task.band * kBandRows, stride(), rows);
     });
 }
 
@@ -173,7 +187,7 @@ double LatticePoints::crowding(const Nodes& nodes, int threads) {
     });
     double total = 0.0;
     for (const double sum : sums_) total += sum;
-    return total / static_cast<double>(std::max<std::size_t>(1, inside()));
+    return sorted_.empty() ? 0.0 : total / inside_weight_;
 }
 
 double LatticePoints::read(const Nodes& nodes, int threads, ArrayView<float> push) {
@@ -181,8 +195,8 @@ double LatticePoints::read(const Nodes& nodes, int threads, ArrayView<float> pus
     sums_.resize(tasks_.size());
     run_chunks(tasks_.size(), threads, [&](std::size_t index) {
         const Task& task = tasks_[index];
-        sums_[index] = kernels().field->read(sorted_.data() + task.begin, task.end - task.begin, nodes.data(), stride(),
-                                             slope, push.data);
+        sums_[index] = kernels().field->read(sorted_.data() + task.begin, task.end - task.begin, weights_.data,
+                                             nodes.data(), stride(), slope, push.data);
     });
     double total = 0.0;
     for (const double sum : sums_) total += sum;

@@ -7,6 +7,7 @@
 #include "../aligned_vector.hpp"
 #include "../array_view.hpp"
 #include "../field_kernels.hpp"
+#include "../point_weights.hpp"
 #include "field_lattice.hpp"
 
 namespace pixelsne {
@@ -19,21 +20,23 @@ inline std::size_t row_stride(const FieldLattice& lattice) { return lattice.node
 class LatticePoints {
 public:
     // Sorts the points by bands of rows. Points outside the box are listed in outside(). The lattice must contain the
-    // box.
-    void assign(Positions positions, const FieldLattice& lattice, const Bounds& box, int threads);
+    // box. The weights must stay valid until the points are read.
+    void assign(Positions positions, PointWeights weights, const FieldLattice& lattice, const Bounds& box, int threads);
 
-    std::size_t inside() const { return sorted_.size(); }
+    double inside_weight() const { return inside_weight_; }    // total weight of the points inside the box
+    double inside_squares() const { return inside_squares_; }  // sum of its squares
     const std::vector<std::uint32_t>& outside() const { return outside_; }
 
-    // Replaces the nodes by the sum of the points' spline weights.
+    // Replaces the nodes by the sum of the points' spline weights, each times the weight of its point.
     void deposit(int threads, Nodes& nodes);
 
     // Returns how crowded the points are: the mean over the points of the mass at the nodes they touch. nodes: as
-    // deposited. An isolated point contributes 0.15, and a point that coincides with m others m + 1 times as much.
+    // deposited. An isolated point contributes 0.15, and a point that coincides with m others m + 1 times as much. A
+    // point of weight w counts as w points.
     double crowding(const Nodes& nodes, int threads);
 
     // Writes push (n, 2) for the points inside the box: -1/2 the gradient of the nodes' interpolant, in embedding
-    // units. Returns the sum of the interpolant's values at the points.
+    // units. Returns the sum of the interpolant's values at the points, each times the weight of its point.
     double read(const Nodes& nodes, int threads, ArrayView<float> push);
 
 private:
@@ -44,12 +47,16 @@ private:
     };
 
     void counts_to_offsets(std::size_t groups);
+    void sum_weights();
     void make_tasks();
     void run_tasks(int threads);
     std::size_t bands() const;
     std::size_t stride() const { return row_stride(lattice_); }
 
     FieldLattice lattice_{};
+    PointWeights weights_;
+    double inside_weight_ = 0.0;
+    double inside_squares_ = 0.0;
     std::vector<LatticePoint> unsorted_;     // in input order
     std::vector<std::uint16_t> groups_;      // (n) band of each point; points outside the box have the number of bands
     std::vector<LatticePoint> sorted_;       // by band of rows, then in input order

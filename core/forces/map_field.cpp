@@ -13,15 +13,6 @@ constexpr SplinePolynomials kSplines = spline_polynomials();
 // This lattice is computed once, so it may have the largest size.
 constexpr std::size_t kMaxFieldNodes = kMaxNodes;
 
-void add_kernel(const double* position, const float* point, FieldValue& value) {
-    const double x = position[0] - point[0];
-    const double y = position[1] - point[1];
-    const double kernel = 1.0 / (1.0 + x * x + y * y);
-    value.sum += kernel;
-    value.slope[0] -= 2.0 * kernel * kernel * x;
-    value.slope[1] -= 2.0 * kernel * kernel * y;
-}
-
 // Spline weights of the taps around a coordinate, and their derivatives. fraction: distance from the node below.
 struct Taps {
     double weight[kTaps] = {};
@@ -39,10 +30,20 @@ struct Taps {
 
 }  // namespace
 
-MapField::MapField(Positions map, int threads) : map_(map), field_(true) {
+MapField::MapField(Positions map, PointWeights weights, int threads) : map_(map), weights_(weights), field_(true) {
     std::vector<float> push(map.rows * 2);
-    field_.repulsion(map, kMaxFieldNodes, threads, {push.data(), map.rows, 2});
+    field_.repulsion(map, weights, kMaxFieldNodes, threads, {push.data(), map.rows, 2});
     direct_sum_ = field_.used_tree();
+}
+
+void MapField::add_kernel(const double* position, std::size_t point, FieldValue& value) const {
+    const double x = position[0] - map_.row(point)[0];
+    const double y = position[1] - map_.row(point)[1];
+    const double kernel = 1.0 / (1.0 + x * x + y * y);
+    const double weighted = weights_[point] * kernel;
+    value.sum += weighted;
+    value.slope[0] -= 2.0 * weighted * kernel * x;
+    value.slope[1] -= 2.0 * weighted * kernel * y;
 }
 
 FieldValue MapField::at(const double* position) const {
@@ -56,11 +57,11 @@ FieldValue MapField::at(const double* position) const {
     }
     if (!outside) {
         FieldValue value = on_lattice(coordinates);
-        for (const std::uint32_t outlier : field_.outlier_indices()) add_kernel(position, map_.row(outlier), value);
+        for (const std::uint32_t outlier : field_.outlier_indices()) add_kernel(position, outlier, value);
         if (value.sum > 0.0) return value;  // far from all points, rounding may cancel the whole value
     }
     FieldValue value{0.0, {0.0, 0.0}};
-    for (std::size_t point = 0; point < map_.rows; ++point) add_kernel(position, map_.row(point), value);
+    for (std::size_t point = 0; point < map_.rows; ++point) add_kernel(position, point, value);
     return value;
 }
 
@@ -82,7 +83,7 @@ FieldValue MapField::on_lattice(const double* coordinates) const {
         slope_x += along_y.weight[tap] * row_slope;
         slope_y += along_y.slope[tap] * row_sum;
     }
-    if (lattice.differences) sum += static_cast<double>(map_.rows - field_.outliers());
+    if (lattice.differences) sum += field_.inside_weight();
     return {sum, {slope_x / lattice.spacing, slope_y / lattice.spacing}};
 }
 

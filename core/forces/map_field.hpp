@@ -1,4 +1,4 @@
-// The field of a finished map at any position: S(y) = sum over its points of 1 / (1 + |y - y_j|^2), and its gradient.
+// The field of a finished map at any position: S(y) = sum over its points of w_j / (1 + |y - y_j|^2), and its gradient.
 #pragma once
 
 #include "../array_view.hpp"
@@ -13,15 +13,18 @@ struct FieldValue {
 
 class MapField {
 public:
-    // The positions must outlive the field.
-    MapField(Positions map, int threads);
+    // Positions and weights must outlive the field.
+    MapField(Positions map, PointWeights weights, int threads);
 
     FieldValue at(const double* position) const;
 
 private:
     FieldValue on_lattice(const double* coordinates) const;
 
+    void add_kernel(const double* position, std::size_t point, FieldValue& value) const;
+
     Positions map_;
+    PointWeights weights_;
     PixelField field_;
     bool direct_sum_;  // sum over all points, because they are few or far apart
 };

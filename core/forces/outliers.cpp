@@ -92,8 +92,8 @@ Bounds box_without_outliers(Positions positions, const Bounds& bounds, int threa
     return is_halved(box, bounds, 0) || is_halved(box, bounds, 1) ? box : bounds;
 }
 
-double add_outlier_forces(Positions positions, const std::vector<std::uint32_t>& outliers, int threads,
-                          ArrayView<float> push) {
+double add_outlier_forces(Positions positions, PointWeights weights, const std::vector<std::uint32_t>& outliers,
+                          int threads, ArrayView<float> push) {
     struct Reaction {
         double x = 0.0, y = 0.0, kernel = 0.0;
     };
@@ -104,17 +104,19 @@ double add_outlier_forces(Positions positions, const std::vector<std::uint32_t>&
     parallel_for(positions.rows, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         for (std::size_t index = 0; index < outliers.size(); ++index) {
             Reaction& reaction = parts[chunk * outliers.size() + index];
+            const double outlier_weight = weights[outliers[index]];
             for (std::size_t point = begin; point < end; ++point) {
                 if (point == outliers[index]) continue;
                 const PairForce pair(positions.row(point), positions.row(outliers[index]));
-                reaction.x -= pair.x;
-                reaction.y -= pair.y;
+                const double weight = weights[point];
+                reaction.x -= weight * pair.x;
+                reaction.y -= weight * pair.y;
                 // A pair of outliers is counted twice, once for each. Any other pair is counted once, but stands for
                 // both directions.
-                reaction.kernel += is_outlier[point] ? pair.kernel : 2.0 * pair.kernel;
+                reaction.kernel += weight * outlier_weight * (is_outlier[point] ? pair.kernel : 2.0 * pair.kernel);
                 if (is_outlier[point]) continue;
-                push.row(point)[0] += static_cast<float>(pair.x);
-                push.row(point)[1] += static_cast<float>(pair.y);
+                push.row(point)[0] += static_cast<float>(outlier_weight * pair.x);
+                push.row(point)[1] += static_cast<float>(outlier_weight * pair.y);
             }
         }
     });

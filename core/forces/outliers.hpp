@@ -7,6 +7,7 @@
 
 #include "../array_view.hpp"
 #include "../bounds.hpp"
+#include "../point_weights.hpp"
 
 namespace pixelsne {
 
@@ -23,7 +24,7 @@ Bounds box_without_outliers(Positions positions, const Bounds& bounds, int threa
 
 // Adds the forces between the outliers and all points, in both directions, to push, which must be 0 at the outliers.
 // Returns the contribution of these pairs to the normalizer.
-double add_outlier_forces(Positions positions, const std::vector<std::uint32_t>& outliers, int threads,
-                          ArrayView<float> push);
+double add_outlier_forces(Positions positions, PointWeights weights, const std::vector<std::uint32_t>& outliers,
+                          int threads, ArrayView<float> push);
 
 }  // namespace pixelsne

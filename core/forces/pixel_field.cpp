@@ -29,16 +29,16 @@ constexpr double kTheta = 0.3;
 
 }  // namespace
 
-double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points) {
-    const auto n = static_cast<double>(points);
-    return sum - (lattice.differences ? n - n * n : n);
+double normalizer_of(const FieldLattice& lattice, double sum, double weight, double squares) {
+    return sum - (lattice.differences ? squares - weight * weight : squares);
 }
 
-double PixelField::repulsion(Positions positions, std::size_t max_nodes, int threads, ArrayView<float> push) {
+double PixelField::repulsion(Positions positions, PointWeights weights, std::size_t max_nodes, int threads,
+                             ArrayView<float> push) {
     const Bounds box = choose_box(positions, max_nodes, threads);
     used_tree_ = needs_tree(positions.rows);
-    return used_tree_ ? tree_.barnes_hut(positions, kTheta, threads, push)
-                      : repulsion_by_field(positions, box, max_nodes, threads, push);
+    return used_tree_ ? tree_.barnes_hut(positions, weights, kTheta, threads, push)
+                      : repulsion_by_field(positions, weights, box, max_nodes, threads, push);
 }
 
 Bounds PixelField::choose_box(Positions positions, std::size_t max_nodes, int threads) {
@@ -62,13 +62,13 @@ bool PixelField::needs_tree(std::size_t n) const {
 
 bool PixelField::is_crowded(int threads) {
     const auto nodes = static_cast<double>(lattice_.nodes[0] * lattice_.nodes[1]);
-    const double limit = kCrowded + kCrowdedAgainstMean * static_cast<double>(points_.inside()) / nodes;
+    const double limit = kCrowded + kCrowdedAgainstMean * points_.inside_weight() / nodes;
     return lattice_.spacing > kFineSpacing && points_.crowding(nodes_, threads) > limit;
 }
 
-double PixelField::repulsion_by_field(Positions positions, const Bounds& box, std::size_t max_nodes, int threads,
-                                      ArrayView<float> push) {
-    points_.assign(positions, lattice_, box, threads);
+double PixelField::repulsion_by_field(Positions positions, PointWeights weights, const Bounds& box,
+                                      std::size_t max_nodes, int threads, ArrayView<float> push) {
+    points_.assign(positions, weights, lattice_, box, threads);
     for (const std::uint32_t outlier : outlier_indices()) {  // bounds ignore NaN, so outliers may be NaN
         if (!std::isfinite(positions.row(outlier)[0] + positions.row(outlier)[1])) {
             throw std::invalid_argument("positions: finite");
@@ -77,15 +77,15 @@ double PixelField::repulsion_by_field(Positions positions, const Bounds& box, st
     points_.deposit(threads, nodes_);
     if (is_crowded(threads)) {
         lattice_ = choose_lattice(box, positions.rows, max_nodes, true);
-        points_.assign(positions, lattice_, box, threads);
+        points_.assign(positions, weights, lattice_, box, threads);
         points_.deposit(threads, nodes_);
     }
     convolution_.prepare(lattice_, threads);
     convolution_.apply(nodes_, row_stride(lattice_), threads);
     for (const std::uint32_t outlier : outlier_indices()) std::fill_n(push.row(outlier), 2, 0.0f);
     const double sum = points_.read(nodes_, threads, push);
-    return normalizer_of(lattice_, sum, points_.inside()) +
-           add_outlier_forces(positions, outlier_indices(), threads, push);
+    return normalizer_of(lattice_, sum, points_.inside_weight(), points_.inside_squares()) +
+           add_outlier_forces(positions, weights, outlier_indices(), threads, push);
 }
 
 }  // namespace pixelsne

@@ -2,7 +2,8 @@
 // value and gradient at the points.
 //
 // With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of S(y_i) - 1, and the push on i is
-// -1/2 the gradient of S. So one scalar field gives both.
+// -1/2 the gradient of S. So one scalar field gives both. With weights, S is the sum of w_j / (1 + |y - y_j|^2), and
+// the normalizer is the sum over i of w_i (S(y_i) - w_i).
 //
 // A quadtree replaces the lattice where the map is so wide that the lattice would be coarse or would have far more
 // nodes than points. The tree is as accurate, and empty space costs it nothing.
@@ -20,8 +21,9 @@
 namespace pixelsne {
 
 // Returns the normalizer, given the sum of the field's values at all points. Subtracts the contribution of each point
-// to itself. With the kernel K - 1, adds the missing 1 of every pair.
-double normalizer_of(const FieldLattice& lattice, double sum, std::size_t points);
+// to itself. With the kernel K - 1, adds the missing 1 of every pair. weight, squares: the sum of the points' weights,
+// and of their squares; without weights, both are the number of points.
+double normalizer_of(const FieldLattice& lattice, double sum, double weight, double squares);
 
 class PixelField {
 public:
@@ -29,7 +31,8 @@ public:
     explicit PixelField(bool may_be_sparse = false) : may_be_sparse_(may_be_sparse) {}
 
     // Writes push (n, 2) and returns the normalizer. The lattice has at most max_nodes along each axis.
-    double repulsion(Positions positions, std::size_t max_nodes, int threads, ArrayView<float> push);
+    double repulsion(Positions positions, PointWeights weights, std::size_t max_nodes, int threads,
+                     ArrayView<float> push);
 
     // Results of the last call.
     const FieldLattice& lattice() const { return lattice_; }
@@ -39,13 +42,14 @@ public:
         return nodes_.data() + row * row_stride(lattice_);
     }  // after the convolution
     bool used_tree() const { return used_tree_; }
+    double inside_weight() const { return points_.inside_weight(); }  // of the points on the lattice
 
 private:
     Bounds choose_box(Positions positions, std::size_t max_nodes, int threads);
     bool needs_tree(std::size_t n) const;
     bool is_crowded(int threads);
-    double repulsion_by_field(Positions positions, const Bounds& box, std::size_t max_nodes, int threads,
-                              ArrayView<float> push);
+    double repulsion_by_field(Positions positions, PointWeights weights, const Bounds& box, std::size_t max_nodes,
+                              int threads, ArrayView<float> push);
 
     bool may_be_sparse_;
     bool used_tree_ = false;

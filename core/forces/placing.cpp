@@ -115,9 +115,9 @@ private:
 
 }  // namespace
 
-void place_new_points(Positions map, const NewPoints& points, int threads, ProgressToken& token,
+void place_new_points(Positions map, PointWeights weights, const NewPoints& points, int threads, ProgressToken& token,
                       ArrayView<float> placed) {
-    const MapField field(map, threads);
+    const MapField field(map, weights, threads);
     token.expect(points.neighbors.rows);
     parallel_for(points.neighbors.rows, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t row = begin; row < end; ++row) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "../array_view.hpp"
+#include "../point_weights.hpp"
 #include "../progress_token.hpp"
 
 namespace pixelsne {
@@ -19,8 +20,8 @@ struct NewPoints {
     ArrayView<const float> affinities;        // (m, k)
 };
 
-// Writes placed (m, 2), embedding units. Advances the token by m.
-void place_new_points(Positions map, const NewPoints& points, int threads, ProgressToken& token,
+// weights: of the map's points, in S. Writes placed (m, 2), embedding units. Advances the token by m.
+void place_new_points(Positions map, PointWeights weights, const NewPoints& points, int threads, ProgressToken& token,
                       ArrayView<float> placed);
 
 }  // namespace pixelsne

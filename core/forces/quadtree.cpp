@@ -31,7 +31,8 @@ int deepest_shared(std::uint64_t first, std::uint64_t second, int levels) {
 
 }  // namespace
 
-void Quadtree::build(Positions positions, const LeafGrid& grid, Center center, double theta, int threads) {
+void Quadtree::build(Positions positions, PointWeights weights, const LeafGrid& grid, Center center, double theta,
+                     int threads) {
     grid_ = grid;
     center_ = center;
     const double longer_unit = std::max(grid.unit[0], grid.unit[1]);
@@ -41,13 +42,13 @@ void Quadtree::build(Positions positions, const LeafGrid& grid, Center center, d
             theta > 0.0 ? static_cast<float>(width / theta * (width / theta)) : std::numeric_limits<float>::infinity();
     }
     squared_opening_radius_[grid.levels] = kLeafOpeningRadius;
-    sort_points(positions, threads);
+    sort_points(positions, weights, threads);
     find_leaves();
     find_branch_levels();
     build_cells();
 }
 
-void Quadtree::sort_points(Positions positions, int threads) {
+void Quadtree::sort_points(Positions positions, PointWeights weights, int threads) {
     const std::size_t n = positions.rows;
     codes_.resize(n);
     spare_codes_.resize(n);
@@ -68,6 +69,8 @@ void Quadtree::sort_points(Positions positions, int threads) {
         xs_[slot] = positions.row(order_[slot])[0];
         ys_[slot] = positions.row(order_[slot])[1];
     }
+    weights_.resize(weights ? n : 0);
+    for (std::size_t slot = 0; slot < weights_.size(); ++slot) weights_[slot] = weights[order_[slot]];
 }
 
 // Runs one pass of a stable radix sort, so that points in one leaf keep their input order.
@@ -121,7 +124,7 @@ void Quadtree::build_cells() {
         close_cells(shared_level_[leaf], leaf_begin_[leaf]);
         open_cells(leaf);
         leaf_cell_[leaf] = open_.back();
-        if (center_ == Center::mass) add_points(leaf);
+        if (has_sums()) add_points(leaf);
     }
     close_cells(-1, leaf_begin_[leaves]);
 }
@@ -140,7 +143,7 @@ void Quadtree::open_cells(std::size_t leaf) {
         cell.squared_opening_radius = squared_opening_radius_[level];
         open_.push_back(static_cast<std::int32_t>(cells_.size()));
         cells_.push_back(cell);
-        if (center_ == Center::mass) sums_.push_back({0.0, 0.0});
+        if (has_sums()) sums_.push_back({0.0, 0.0, 0.0});
     }
 }
 
@@ -148,8 +151,10 @@ void Quadtree::add_points(std::size_t leaf) {
     Sum& sum = sums_[static_cast<std::size_t>(leaf_cell_[leaf])];
     for (auto slot = static_cast<std::size_t>(leaf_begin_[leaf]);
          slot < static_cast<std::size_t>(leaf_begin_[leaf + 1]); ++slot) {
-        sum.x += xs_[slot];
-        sum.y += ys_[slot];
+        const double weight = is_weighted() ? weights_[slot] : 1.0;
+        sum.x += weight * xs_[slot];
+        sum.y += weight * ys_[slot];
+        sum.weight += weight;
     }
 }
 
@@ -160,20 +165,24 @@ void Quadtree::close_cells(int deeper_than, std::int32_t end) {
         TreeCell& cell = cells_[index];
         cell.end = end;
         cell.skip = static_cast<std::int32_t>(cells_.size());
-        cell.count = static_cast<float>(end - cell.begin);
-        center_ == Center::mass ? set_mass_center(index) : set_cell_center(cell);
+        cell.weight = static_cast<float>(end - cell.begin);
+        if (has_sums()) set_weight(index);
+        if (center_ == Center::cell) set_cell_center(cell);
     }
 }
 
-// Sets the center of a closed cell and adds its sum to the parent, which closes later.
-void Quadtree::set_mass_center(std::size_t cell_index) {
+// Sets the weight and the center of mass of a closed cell and adds its sums to the parent, which closes later.
+void Quadtree::set_weight(std::size_t cell_index) {
     const Sum sum = sums_[cell_index];
-    cells_[cell_index].x = static_cast<float>(sum.x / cells_[cell_index].count);
-    cells_[cell_index].y = static_cast<float>(sum.y / cells_[cell_index].count);
+    TreeCell& cell = cells_[cell_index];
+    cell.weight = static_cast<float>(sum.weight);
+    cell.x = static_cast<float>(sum.x / sum.weight);
+    cell.y = static_cast<float>(sum.y / sum.weight);
     if (open_.empty()) return;
     Sum& parent = sums_[static_cast<std::size_t>(open_.back())];
     parent.x += sum.x;
     parent.y += sum.y;
+    parent.weight += sum.weight;
 }
 
 void Quadtree::set_cell_center(TreeCell& cell) const {
@@ -192,8 +201,9 @@ double Quadtree::repulsion(int threads, ArrayView<float> push) {
     chunk_sums_.assign(walk_chunks + chunk_count(leaves, kLeavesPerChunk), 0.0);
     const Kernels& kernel = kernels();
     parallel_for(n, kPointsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
-        chunk_sums_[chunk] = kernel.tree_repulsion(cells_.data(), cells_.size(), xs_.data(), ys_.data(), begin, end,
-                                                   sorted_push_.data());
+        chunk_sums_[chunk] =
+            kernel.tree_repulsion(cells_.data(), cells_.size(), xs_.data(), ys_.data(),
+                                  is_weighted() ? weights_.data() : nullptr, begin, end, sorted_push_.data());
     });
     parallel_for(leaves, kLeavesPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t chunk) {
         double sum = 0.0;
@@ -217,18 +227,21 @@ double Quadtree::push_in_own_leaf(std::size_t leaf, float* push) const {
     const std::int32_t end = leaf_begin_[leaf + 1];
     if (end - begin < 2) return 0.0;
     const auto cell = static_cast<std::size_t>(leaf_cell_[leaf]);
-    const double other_count = end - begin - 1;
+    const double total = is_weighted() ? sums_[cell].weight : end - begin;
     double sum = 0.0;
     for (auto slot = static_cast<std::size_t>(begin); slot < static_cast<std::size_t>(end); ++slot) {
         const double x = xs_[slot];
         const double y = ys_[slot];
+        const double weight = is_weighted() ? weights_[slot] : 1.0;
+        const double others = total - weight;
+        if (!(others > 0.0)) continue;  // rounding has lost light points beside a heavy one
         const bool mass = center_ == Center::mass;
-        const double dx = x - (mass ? (sums_[cell].x - x) / other_count : static_cast<double>(cells_[cell].x));
-        const double dy = y - (mass ? (sums_[cell].y - y) / other_count : static_cast<double>(cells_[cell].y));
+        const double dx = x - (mass ? (sums_[cell].x - weight * x) / others : static_cast<double>(cells_[cell].x));
+        const double dy = y - (mass ? (sums_[cell].y - weight * y) / others : static_cast<double>(cells_[cell].y));
         const double kernel = 1.0 / (1.0 + dx * dx + dy * dy);
-        push[2 * slot] += static_cast<float>(other_count * kernel * kernel * dx);
-        push[2 * slot + 1] += static_cast<float>(other_count * kernel * kernel * dy);
-        sum += other_count * kernel;
+        push[2 * slot] += static_cast<float>(others * kernel * kernel * dx);
+        push[2 * slot + 1] += static_cast<float>(others * kernel * kernel * dy);
+        sum += weight * others * kernel;
     }
     return sum;
 }

@@ -11,6 +11,7 @@
 
 #include "../array_view.hpp"
 #include "../kernels.hpp"
+#include "../point_weights.hpp"
 
 namespace pixelsne {
 
@@ -31,7 +32,8 @@ public:
     // Sorts the points into the grid's leaves and builds the cells above them. With centers of mass, cells with a
     // single occupied child are omitted, because the child has the same mass and center and may be used at least as
     // early. With cell centers every occupied cell is kept, as in the paper.
-    void build(Positions positions, const LeafGrid& grid, Center center, double theta, int threads);
+    void build(Positions positions, PointWeights weights, const LeafGrid& grid, Center center, double theta,
+               int threads);
 
     // Writes push (n, 2), not divided by the normalizer and without the factor 4. Returns the normalizer.
     double repulsion(int threads, ArrayView<float> push);
@@ -40,10 +42,12 @@ public:
 
 private:
     struct Sum {
-        double x, y;
+        double x, y, weight;
     };
 
-    void sort_points(Positions positions, int threads);
+    bool is_weighted() const { return !weights_.empty(); }
+    bool has_sums() const { return center_ == Center::mass || is_weighted(); }
+    void sort_points(Positions positions, PointWeights weights, int threads);
     void sort_by_digit(int shift);
     void find_leaves();
     void find_branch_levels();
@@ -51,7 +55,7 @@ private:
     void open_cells(std::size_t leaf);
     void add_points(std::size_t leaf);
     void close_cells(int deeper_than, std::int32_t end);
-    void set_mass_center(std::size_t cell_index);
+    void set_weight(std::size_t cell_index);
     void set_cell_center(TreeCell& cell) const;
     double push_in_own_leaf(std::size_t leaf, float* push) const;
 
@@ -62,12 +66,13 @@ private:
     std::vector<std::uint32_t> order_, spare_order_;     // (n) Morton order -> point
     std::vector<std::uint32_t> digit_offsets_;
     std::vector<float> xs_, ys_;             // (n) positions in Morton order
+    std::vector<float> weights_;             // (n) weights in Morton order; empty: none
     std::vector<std::int32_t> leaf_begin_;   // (leaves + 1) first point of each leaf
     std::vector<std::int8_t> shared_level_;  // (leaves) level of the deepest cell shared with the previous leaf, or -1
     std::vector<std::uint32_t> branch_levels_;  // (leaves) see find_branch_levels
     std::vector<std::int32_t> leaf_cell_;       // (leaves) index of the leaf's cell
     std::vector<TreeCell> cells_;
-    std::vector<Sum> sums_;           // (cells) sums of positions; only for centers of mass
+    std::vector<Sum> sums_;           // (cells) sums of weighted positions and of weights; if has_sums()
     std::vector<std::int32_t> open_;  // cells whose points are still being read
     std::vector<float> sorted_push_;  // (n, 2)
     std::vector<double> chunk_sums_;

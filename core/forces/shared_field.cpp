@@ -44,7 +44,7 @@ double sum_of_reads(ArrayView<const float> deposited, const FieldLattice& lattic
 
 ShardField::ShardField(Positions positions, const FieldLattice& lattice, int threads)
     : lattice_(lattice), count_(positions.rows) {
-    points_.assign(positions, lattice, kEverywhere, threads);
+    points_.assign(positions, PointWeights{}, lattice, kEverywhere, threads);
 }
 
 void ShardField::deposit(int threads, ArrayView<float> nodes) {
@@ -64,7 +64,8 @@ double FieldConvolution::apply(const FieldLattice& lattice, std::size_t points, 
     convolution_.apply(nodes_, row_stride(lattice), threads);
     const double sum = sum_of_reads(deposited, lattice, nodes_);
     pack_rows(nodes_, lattice, nodes);
-    return normalizer_of(lattice, sum, points);
+    const auto n = static_cast<double>(points);
+    return normalizer_of(lattice, sum, n, n);
 }
 
 }  // namespace pixelsne

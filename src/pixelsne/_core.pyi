@@ -98,12 +98,15 @@ class Attraction:
     # -> sum of p log(p (1 + d2)), sum of p
     def divergence(self, positions: Floats, threads: int) -> tuple[float, float]: ...
 
-# All repulsions write push (n, 2) and return the normalizer.
-def exact_repulsion(positions: Floats, push: Floats, threads: int) -> float: ...
+# All repulsions write push (n, 2) and return the normalizer: the sum over i != j of w_i w_j / (1 + d2). weights (n):
+# positive; None: all are 1. The push on i is the sum over j of w_j (y_i - y_j) / (1 + d2)^2.
+def exact_repulsion(positions: Floats, push: Floats, threads: int, weights: Floats | None = None) -> float: ...
 
 class TreeRepulsion:
     def __init__(self) -> None: ...
-    def barnes_hut(self, positions: Floats, theta: float, push: Floats, threads: int) -> float: ...
+    def barnes_hut(
+        self, positions: Floats, theta: float, push: Floats, threads: int, weights: Floats | None = None
+    ) -> float: ...
     def pixel_tree(
         self,
         positions: Floats,
@@ -114,6 +117,7 @@ class TreeRepulsion:
         center: str,
         push: Floats,
         threads: int,
+        weights: Floats | None = None,
     ) -> float: ...
     # seconds that the last call spent on building the tree and on traversing it
     def seconds(self) -> tuple[float, float]: ...
@@ -122,7 +126,9 @@ class TreeRepulsion:
 
 class FieldRepulsion:
     def __init__(self) -> None: ...
-    def pixel_field(self, positions: Floats, max_nodes: int, push: Floats, threads: int) -> float: ...
+    def pixel_field(
+        self, positions: Floats, max_nodes: int, push: Floats, threads: int, weights: Floats | None = None
+    ) -> float: ...
     # of the last call: spacing in embedding units, columns, rows, number of outliers whose forces were summed pair by
     # pair, and whether a tree replaced the lattice
     def lattice(self) -> tuple[float, int, int, int, bool]: ...
@@ -202,8 +208,13 @@ def add_products(rows: Floats, sums: NDArray[np.float64], threads: int) -> None:
 # rows (n, d), directions (d, p) -> (n, p); every row is computed separately
 def project_rows(rows: Floats, directions: Floats, threads: int) -> Floats: ...
 
-# positions (n, 2) of the map; neighbors (m, k) on it; affinities (m, k), whose rows sum to 1
+# positions (n, 2) and weights (n) of the map; neighbors (m, k) on it; affinities (m, k), whose rows sum to 1
 # -> (m, 2) positions of the new points, embedding units
 def place_new_points(
-    positions: Floats, neighbors: Indices, affinities: Floats, token: ProgressToken, threads: int
+    positions: Floats,
+    neighbors: Indices,
+    affinities: Floats,
+    token: ProgressToken,
+    threads: int,
+    weights: Floats | None = None,
 ) -> Floats: ...
