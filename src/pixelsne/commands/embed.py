@@ -100,7 +100,7 @@ def open_checkpoint(options: EmbedOptions, work: Run, source: Source) -> Checkpo
     path = options.files.checkpoint or resumed
     if path is None:
         return None
-    identity = identity_of(source.values, work.settings)
+    identity = identity_of(source.values, work.settings, fixed=work.fixed)
     is_same = False
     if resumed is not None and Path(resumed).exists():
         resume(resumed, work, identity)

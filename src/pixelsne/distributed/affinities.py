@@ -13,6 +13,7 @@ from pixelsne.distributed.initial_positions import Axes, start_positions
 from pixelsne.distributed.shards import ShardPoints, take
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner, threads_here
+from pixelsne.initial_positions import START_DEVIATION
 from pixelsne.neighbors import find_neighbors_of_first
 from pixelsne.settings import Settings
 
@@ -70,7 +71,8 @@ def search(shard_points: ShardPoints, k: int, settings: Settings, axes: Axes | N
     order = np.arange(len(shard_points.rows))
     if found.order is not None:
         order[:own] = found.order
-    start = start_positions(shard_points.points[:own], axes, settings.seed + shard_points.shard)
+    deviation = settings.init_scale or START_DEVIATION  # None is refused before the run
+    start = start_positions(shard_points.points[:own], axes, settings.seed + shard_points.shard, deviation)
     return ShardKernels(
         shard_points.shard,
         own,
