@@ -22,10 +22,10 @@ from pixelsne.files.errors import FileError
 from pixelsne.files.identity import fingerprint
 
 
-def make_checkpoint(model, values, path, iterations):
+def make_checkpoint(model, values, path, iterations, fixed=None):
     """Write a checkpoint after `iterations` iterations; return the identity of the run."""
-    run = model.start(values)
-    identity = identity_of(values, run.settings)
+    run = model.start(values, fixed=fixed)
+    identity = identity_of(values, run.settings, fixed=run.fixed)
     checkpoint = Checkpoint(path, run, identity, 1e9, prepared_exists=False)
     assert not checkpoint.write(), "nothing to keep yet"
     for snapshot in run.snapshots():
@@ -36,9 +36,9 @@ def make_checkpoint(model, values, path, iterations):
     return identity
 
 
-def resume_run(model, values, path):
-    run = model.start(values)
-    resume(path, run, identity_of(values, run.settings))
+def resume_run(model, values, path, fixed=None):
+    run = model.start(values, fixed=fixed)
+    resume(path, run, identity_of(values, run.settings, fixed=run.fixed))
     for _ in run.snapshots():
         pass
     model.finish(run)
@@ -75,6 +75,42 @@ def test_a_resumed_run_has_the_same_bits(name, iterations, digits, tmp_path):
     for column, values_before in whole.history_.items():
         np.testing.assert_array_equal(resumed.history_[column], values_before)
     np.testing.assert_array_equal(resumed.transform(digits[0][700:710]), whole.transform(digits[0][700:710]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbors", ["exact", "clusters"])
+@pytest.mark.parametrize("holds", [False, True], ids=["free", "fixed"])
+def test_a_resumed_run_that_continues_a_map_has_the_same_bits(neighbors, holds, digits, tmp_path):
+    values = np.concatenate([digits[0][:500], digits[0][:50]])  # equal rows
+    start = PixelSNE(perplexity=10, max_iter=200, random_state=0).fit(values).positions_ + np.float32(3)
+    fixed = np.arange(550) % 3 == 0 if holds else None
+    parameters = {
+        "perplexity": 10,
+        "max_iter": 120,
+        "tol": 0.2,
+        "neighbors": neighbors,
+        "init": start,
+        "random_state": 3,
+    }
+    whole = PixelSNE(**parameters, init_scale=None, n_jobs=2).fit(values, fixed=fixed)
+    for iterations in (1, 60):
+        path = tmp_path / f"run {iterations}"
+        make_checkpoint(PixelSNE(**parameters, init_scale=None, n_jobs=1), values, path, iterations, fixed)
+        resumed = resume_run(PixelSNE(**parameters, init_scale=None, n_jobs=2), values, path, fixed)
+        np.testing.assert_array_equal(resumed.positions_, whole.positions_)
+        np.testing.assert_array_equal(resumed.history_["moved"], whole.history_["moved"])
+        assert resumed.n_iter_ == whole.n_iter_
+
+
+def test_checkpoints_of_another_start_or_other_fixed_rows_are_refused(clusters, tmp_path):
+    parameters = {"perplexity": 10, "max_iter": 20, "random_state": 0, "init": clusters[:, :2]}
+    fixed = np.arange(600) < 100
+    make_checkpoint(PixelSNE(**parameters, init_scale=None), clusters, tmp_path / "run", 5, fixed)
+    for other in (None, ~fixed):
+        with pytest.raises(FileError, match="was made with other fixed rows"):
+            resume_run(PixelSNE(**parameters, init_scale=None), clusters, tmp_path / "run", other)
+    with pytest.raises(FileError, match=r"was made with init_scale None, this run has 0\.0001"):
+        resume_run(PixelSNE(**parameters), clusters, tmp_path / "run")
 
 
 @pytest.mark.slow

@@ -148,6 +148,20 @@ def test_a_map_may_start_from_a_model(cells, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_map_may_continue_from_a_model(cells, tmp_path):
+    run("embed", cells, "-o", tmp_path / "map.npy", "--model", tmp_path / "model", *QUICK)
+    start = ["--init", tmp_path / "model", "--init-scale", "none", "--perplexity", "10", "--quiet"]
+    run("embed", cells, "-o", tmp_path / "again.npy", *start, "--max-iter", "20")
+    moved = np.abs(np.load(tmp_path / "again.npy") - np.load(tmp_path / "map.npy"))
+    assert np.median(moved) < 20
+    wrong = run("embed", cells, "-o", tmp_path / "no.npy", "--init-scale", "none", "--quiet", expect=1)
+    assert "init_scale=None continues from positions, got init='pca'" in wrong.stderr
+    wrong = run("embed", cells, "-o", tmp_path / "no.npy", "--init-scale", "some", expect=2)
+    assert "'some' is neither none nor a number" in wrong.stderr
+    run("embed", cells, "-o", tmp_path / "wide.npy", "--init-scale", "0.1", *QUICK)
+
+
+@pytest.mark.slow
 def test_embed_writes_a_picture(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--plot", tmp_path / "p" / "map.png", "--label", "kind", *QUICK)
     assert (tmp_path / "p" / "map.png").read_bytes().startswith(b"\x89PNG")

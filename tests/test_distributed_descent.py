@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from local_runner import LocalRunner, as_matrix, begin_descent
+from local_runner import LocalRunner, as_matrix, begin_descent, run_locally
 from pixelsne import _core
 from pixelsne.distributed import descent, halo, result
 from pixelsne.distributed.initial_positions import find_axes, initial_positions
@@ -38,6 +38,14 @@ class TestDescent:
         expected = local_positions(values, "pca", 0)
         assert np.allclose(initial_positions(values, axes, 0), expected, atol=1e-7)
         assert np.abs(expected).max() < 6e-4  # no outliers
+
+    @pytest.mark.parametrize("init", ["pca", "random"])
+    def test_initial_positions_of_another_scale(self, init, groups):
+        axes = find_axes(LocalRunner(3), np.array_split(groups, 3), len(groups), [groups], init, 0.5)
+        expected = local_positions(groups, init, 0, 0.5)
+        assert np.allclose(initial_positions(groups, axes, 0, 0.5), expected, atol=1e-3)
+        run, _ = run_locally(groups[:600], 1, init=init, init_scale=0.5, perplexity=5, max_iter=1)
+        assert run.settings.init_scale == 0.5
 
     def test_a_constant_axis_of_the_start_gets_noise(self):
         values = np.zeros((50, 3), dtype=np.float32)

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import dask.array
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,7 @@ from pixelsne import PixelSNE
 from pixelsne.choices import CORE_METRICS
 from pixelsne.cli import main
 from pixelsne.distributed.checkpoint import has_run
-from pixelsne.distributed.entry import distributed_settings, make_run, start_files
+from pixelsne.distributed.entry import distributed_settings, make_run, start, start_files
 from pixelsne.distributed.pipeline import ITERATIONS_BETWEEN_CHECKPOINTS, Partitions
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.errors import FileError
@@ -80,6 +81,16 @@ def test_a_map_needs_two_rows(rows, words):
 def test_a_start_from_another_map_is_refused_before_reading(start, words):
     with pytest.raises(ValueError, match=f"init={words} is not distributed; use 'pca' or 'random'"):
         start_files(["nowhere.npy"], Workers("a"), PixelSNE(init=start), ReadOptions())
+
+
+def test_fixed_rows_are_refused_on_a_cluster():
+    values = dask.array.zeros((100, 3))
+    with pytest.raises(ValueError, match="fixed is not distributed; fit on one machine, or without fixed"):
+        PixelSNE(init=np.zeros((100, 2)), init_scale=None).fit(values, fixed=np.arange(100) < 5)
+    with pytest.raises(ValueError, match="init=an array is not distributed"):
+        start(values, Workers("a"), PixelSNE(init=np.zeros((100, 2)), init_scale=None))
+    with pytest.raises(ValueError, match="init_scale=None continues from positions, got init='pca'"):
+        start(values, Workers("a"), PixelSNE(init_scale=None))
 
 
 def test_every_metric_of_the_core_is_distributed():

@@ -89,6 +89,18 @@ class Components(click.ParamType):  # type: ignore[type-arg]  # not generic in o
         return int(value)
 
 
+class InitScale(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions of click
+    name = "none|NUMBER"
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        if value == "none" or isinstance(value, float):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither none nor a number; give none to continue a map, or 1e-4", param, context)
+
+
 def combine(*decorators: Callable[..., Any]) -> Callable[..., Any]:
     """Return a decorator that applies several decorators, the first one outermost."""
 
@@ -151,6 +163,7 @@ fitting_options = combine(
     click.option("--tol", type=float, help="Movement in pixels, over 50 iterations, below which a run ends early (median over points); 0 to run all iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
+    click.option("--init-scale", type=InitScale(), help="Standard deviation of the initial positions; none continues the map of --init MODEL, without early exaggeration.  [default: 0.0001]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; auto is exact for few points, otherwise clusters (an inverted file, IVF).  [default: auto]"),
     click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces: exact (all pairs), barnes-hut, pixel-tree (of the paper), pixel-field (FFT on a grid).  [default: auto]"),
     click.option("--theta", type=float, help="Accuracy of barnes-hut and pixel-tree; smaller is more exact.  [default: 0.5]"),

@@ -15,13 +15,10 @@ from pixelsne.duplicates import Duplicates, WeightedPoints
 from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
-from pixelsne.settings import Settings
+from pixelsne.settings import LARGEST_COORDINATE, Settings
 
 # Keeps the division by Z defined when all points are so far apart that Z underflows.
 SMALLEST_NORMALIZER = 1e-37
-
-# Maps span hundreds of units, or thousands at a million points. Beyond this coordinate, the descent has diverged.
-LARGEST_COORDINATE = 1e9
 
 
 @dataclass(frozen=True)
@@ -56,10 +53,13 @@ class Descent(DescentLoop):
         settings: Settings,
         order: NDArray[np.int32] | None = None,
         duplicates: Duplicates | None = None,
+        *,
+        fixed: NDArray[np.bool_] | None = None,
     ) -> None:
         self.positions = positions
         self.order = order  # order[i] is the (distinct) input row of point i; None: row i
         self.duplicates = duplicates
+        self._fixed = None if fixed is None else np.flatnonzero(fixed)  # points that do not move
         self._weights = self._weights_in_order()
         self._weighted = None if self._weights is None else WeightedPoints(self._weights)
         n = len(positions) if self._weighted is None else len(self._weighted)
@@ -74,8 +74,9 @@ class Descent(DescentLoop):
         self._gains = np.ones_like(positions)
         self._pull = np.empty_like(positions)
         self._push = np.empty_like(positions)
-        self._sampled = slice(None, None, -(-len(positions) // POINTS_MEASURED))
-        self.last_sample: Placed = self._screen.place(positions[self._sampled])
+        stride = -(-len(positions) // POINTS_MEASURED)
+        self._sampled = slice(None, None, stride) if fixed is None else np.flatnonzero(~fixed)[::stride]
+        self.last_sample: Placed | Positions = self._sample()
 
     @property
     def screen(self) -> Screen:
@@ -93,19 +94,7 @@ class Descent(DescentLoop):
         self.attraction.forces(self.positions, self._pull, threads)
         if self._weights is not None:
             self._pull /= self._weights[:, None]  # the force per unit of weight, as the push is
-        bounds = _core.step(
-            self.positions,
-            self._velocity,
-            self._gains,
-            self._pull,
-            self._push,
-            step.exaggeration,
-            normalizer,
-            step.learning_rate,
-            step.momentum,
-            self.settings.step_limit,
-            threads,
-        )
+        bounds = self._step(step, normalizer)
         self.normalizer = normalizer
         if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
             raise FloatingPointError(
@@ -114,9 +103,37 @@ class Descent(DescentLoop):
             )
         self._screen = self._screen_around(bounds)
 
-    def _measure(self) -> tuple[float, Placed]:
+    def _step(self, step: ScheduleStep, normalizer: float) -> tuple[float, float, float, float]:
+        """Move the points by their forces and return the bounds of the map, which is centered unless points are fixed.
+
+        No force acts on a fixed point, so its velocity stays 0 and its position keeps its bits.
+        """
+        arguments = (
+            *(self.positions, self._velocity, self._gains, self._pull, self._push),
+            *(step.exaggeration, normalizer, step.learning_rate, step.momentum),
+            *(self.settings.step_limit, self.settings.threads),
+        )
+        if self._fixed is None:
+            return _core.step(*arguments)
+        self._pull[self._fixed] = self._push[self._fixed] = 0
+        sums = _core.move(*arguments)
+        are_finite = all(map(math.isfinite, sums))
+        return _core.bounds(self.positions, self.settings.threads) if are_finite else (math.nan,) * 4
+
+    def _measure(self) -> tuple[float, Placed | Positions]:
         # The normalizer belongs to the positions before the last step, which is accurate enough for a report.
-        return self.divergence(), self._screen.place(self.positions[self._sampled])
+        return self.divergence(), self._sample()
+
+    def _sample(self) -> Placed | Positions:
+        """Return sampled points that can move: on the screen, or in embedding units if others are fixed."""
+        sampled = self.positions[self._sampled]
+        return self._screen.place(sampled) if self._fixed is None else sampled
+
+    def _median_move(self, before: Placed | Positions, after: Placed | Positions) -> float:
+        """Return the median distance in pixels. Fixed points keep the map from being shifted and scaled as a whole."""
+        if self._fixed is None:
+            return super()._median_move(before, after)
+        return float(np.median(np.linalg.norm((after - before) / self._screen.unit_per_pixel, axis=1)))
 
     def state(self) -> State:
         """Return the state between two iterations, without copying it."""

@@ -128,6 +128,10 @@ class DescentLoop(ABC):
         self.stopped_by, self.last_sample = progress.stopped_by, progress.last_sample
         self.history = History(list(progress.measurements))
 
+    def _median_move(self, before: Placed, after: Placed) -> float:
+        """Return the median distance in pixels that sampled points have moved."""
+        return median_move(before, after)
+
     def _current_map(self) -> Callable[[], Positions] | None:
         """Return a function that copies the map, for a Snapshot; None if no machine has all positions."""
         return None
@@ -148,7 +152,7 @@ class DescentLoop(ABC):
     def _record(self) -> tuple[float, float]:
         """Measure, append to the history, and return KL and the pixels moved."""
         kl, placed = self._measure()
-        moved = 0.0 if self.last_sample is None else median_move(self.last_sample, placed)
+        moved = 0.0 if self.last_sample is None else self._median_move(self.last_sample, placed)
         self.last_sample = placed
         self.history.measurements.append((self.iteration, kl, moved))
         return kl, moved

@@ -88,15 +88,36 @@ def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
     return hashes
 
 
-def find_duplicates(rows: AnyArray, max_weight: int) -> Duplicates | None:
-    """Return the groups of equal rows. max_weight: the largest weight of a distinct row.
+def find_duplicates(rows: AnyArray, max_weight: int, fixed: NDArray[np.bool_] | None = None) -> Duplicates | None:
+    """Return the groups of equal rows. max_weight: the largest weight of a distinct row. fixed: rows not to merge.
 
     Return None if all rows are distinct (nothing to merge) or all are equal (nothing to arrange).
     """
+    leader = first_equal_rows(rows)
+    if fixed is not None:
+        leader = without_fixed(leader, fixed)
+    if (leader == np.arange(len(rows))).all():
+        return None
+    leaders, group = np.unique(leader, return_inverse=True)
+    if len(leaders) == 1:
+        return None
+    return Duplicates(group.ravel().astype(np.int32), np.minimum(np.bincount(group.ravel()), max_weight))
+
+
+def without_fixed(leader: NDArray[np.int64], fixed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the first equal row of each row, where a fixed row equals itself only, so that it keeps its position."""
+    free = np.flatnonzero(~fixed)
+    first_free = np.full(len(leader), len(leader))
+    np.minimum.at(first_free, leader[free], free)
+    own = np.arange(len(leader))
+    own[free] = first_free[leader[free]]
+    return own
+
+
+def first_equal_rows(rows: AnyArray) -> NDArray[np.int64]:
+    """Return the index of the first row that each row equals, (n)."""
     _, first, group = np.unique(row_hashes(rows), return_index=True, return_inverse=True)
     group = group.ravel()
-    if len(first) in {1, len(rows)}:
-        return None
     repeats = np.flatnonzero(first[group] != np.arange(len(rows)))
     step = max(1, NUMBERS_PER_BLOCK // rows.shape[1])
     leader = first[group]
@@ -104,10 +125,7 @@ def find_duplicates(rows: AnyArray, max_weight: int) -> Duplicates | None:
         block = repeats[begin : begin + step]
         same = (rows[block] == rows[leader[block]]).all(axis=1)
         leader[block[~same]] = block[~same]  # rows with equal hashes and different values stay separate
-    leaders, group = np.unique(leader, return_inverse=True)
-    if len(leaders) in {1, len(rows)}:
-        return None
-    return Duplicates(group.ravel().astype(np.int32), np.minimum(np.bincount(group.ravel()), max_weight))
+    return leader
 
 
 class WeightedPoints:

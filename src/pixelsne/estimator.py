@@ -14,11 +14,13 @@ from pixelsne.arrays import Placed, Positions
 from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.embedding import Embedding
+from pixelsne.fixed_rows import check_fixed
+from pixelsne.initial_positions import START_DEVIATION
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.pipeline import Run
-from pixelsne.settings import PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
+from pixelsne.settings import NO_START, PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
 from pixelsne.spaces import METRICS_FOR_SPARSE
 from pixelsne.transform import place_rows
 from pixelsne.unknown_parameters import explain_unknown_parameters
@@ -77,17 +79,24 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
         Initial positions. A fitted model places the points on its map first, so that maps of growing data stay
         comparable. If there are no coordinates, "pca" takes the spectral axes of the affinities.
+    init_scale : float or None, default=1e-4
+        Standard deviation of the initial positions along their longer axis, in embedding units. None continues the map
+        of `init`, an array of positions in embedding units like `positions_`, or a fitted model: positions are not
+        rescaled, and the run has no early exaggeration and the low rate and momentum at which a run ends, unless
+        `early_exaggeration_iter` is a number.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
         Factor on the affinities in the first iterations, and the number of these iterations. "auto" keeps the factor
-        for 60 of 350 iterations and lowers it during 20 more; after a given number it drops at once.
+        for 60 of 350 iterations and lowers it during 20 more; after a given number it drops at once. With
+        init_scale=None, "auto" is 0.
     exaggeration : float, default=1.0
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Learning rate for the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
-        n / (8 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that; at least 5.
+        n / (8 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that, which is also the rate of a
+        map that continues; at least 5.
     momentum : "auto", float or (float, float), default="auto"
-        A pair is (early, late). "auto" is 0.8 early, rises to 0.95 within 60 iterations, and
-        falls to 0.7 during the last 60.
+        A pair is (early, late). "auto" is 0.8 early, rises to 0.95 within 60 iterations, and falls to 0.7 during the
+        last 60. It is 0.7 for a map that continues.
     step_limit : float or None, default=5.0
         Largest move of a point in one iteration, in embedding units; None: no limit.
     max_iter : int, default=350
@@ -159,6 +168,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n_pca: int | Literal["auto"] | None = "auto",
         duplicates: str = "merge",
         init: "str | ArrayLike | PixelSNE" = "pca",
+        init_scale: float | None = START_DEVIATION,
         early_exaggeration: float = 12.0,
         early_exaggeration_iter: int | str = "auto",
         exaggeration: float = 1.0,
@@ -185,6 +195,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.n_pca = n_pca
         self.duplicates = duplicates
         self.init = init
+        self.init_scale = init_scale
         self.early_exaggeration = early_exaggeration
         self.early_exaggeration_iter = early_exaggeration_iter
         self.exaggeration = exaggeration
@@ -203,17 +214,21 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Return a model with the settings of the paper's "t-sne", "bh-sne", "pixelsne-vp" or "pixelsne-rp"."""
         return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
+    def fit(self, X: Any, y: Any = None, *, fixed: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
         """Compute the map. `y` is ignored.
 
         X: an array, a sparse matrix or a data frame of numbers (n, d), without missing values. The metrics "euclidean",
         "cosine", "manhattan", "precomputed" and "affinities" take sparse matrices, and data frames of sparse columns.
         A dask array or data frame is embedded on the cluster of the current client. The fitted attributes with one row
         per point are then dask arrays on the cluster.
+
+        fixed: a boolean mask (n) of rows that stay where `init` puts them, bit for bit in `positions_`, while the
+        others move. It needs init_scale=None, and an array or a fitted model as `init`. Fixed rows attract and repel
+        the others, and are not merged with equal rows. The map is not centered then. On one machine only.
         """
         if hasattr(X, "__dask_graph__"):
-            return self._fit_on_cluster(X)
-        run = self.start(X)
+            return self._fit_on_cluster(X, fixed=fixed)
+        run = self.start(X, fixed=fixed)
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
             listeners = self._listeners(stack)
@@ -231,9 +246,11 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.finish(run, stopped_by)
         return self
 
-    def _fit_on_cluster(self, X: Any) -> Self:
+    def _fit_on_cluster(self, X: Any, *, fixed: Any) -> Self:
         from pixelsne.distributed import embed  # noqa: PLC0415 - an extra
 
+        if fixed is not None:
+            raise ValueError("fixed is not distributed; fit on one machine, or without fixed")
         self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
         with ExitStack() as stack:
             listeners = self._listeners(stack)
@@ -261,17 +278,17 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
         return self._embedding
 
-    def fit_transform(self, X: Any, y: Any = None) -> Placed:
-        """Compute the map and return `embedding_`."""
-        placed: Placed = self.fit(X, y).embedding_
+    def fit_transform(self, X: Any, y: Any = None, *, fixed: Any = None) -> Placed:
+        """Compute the map and return `embedding_`. Arguments are those of `fit`."""
+        placed: Placed = self.fit(X, y, fixed=fixed).embedding_
         return placed
 
-    def iter_fit(self, X: Any) -> Iterator[Snapshot]:
-        """Compute the map step by step: yield a Snapshot after every iteration.
+    def iter_fit(self, X: Any, *, fixed: Any = None) -> Iterator[Snapshot]:
+        """Compute the map step by step: yield a Snapshot after every iteration. Arguments are those of `fit`.
 
         After `break` or Ctrl-C, the model has the map as it is then. `callback` and `verbose` are not used.
         """
-        run = self.start(X)
+        run = self.start(X, fixed=fixed)
         stopped_by: StoppedBy | None = None
         try:
             yield from run.snapshots()
@@ -302,7 +319,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `fit` raises MemoryError early if less is available. The estimate is within 15 % for "euclidean", "cosine" and
         "correlation" (benchmarks/memory.py).
         """
-        unfitted = type(self)(**(self.get_params(deep=False) | {"init": "random", "random_state": 0}))
+        unfitted = type(self)(**(self.get_params(deep=False) | NO_START | {"random_state": 0}))
         return estimate(unfitted.start(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
@@ -310,8 +327,11 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
-    def start(self, X: Any) -> Run:
-        """Return a run that has not started, for callers that iterate over its snapshots and then call `finish`."""
+    def start(self, X: Any, *, fixed: Any = None) -> Run:
+        """Return a run that has not started, for callers that iterate over its snapshots and then call `finish`.
+
+        Arguments are those of `fit`.
+        """
         seed = int(check_random_state(self.random_state).randint(2**31))
         parameters = self.get_params(deep=False)
         if isinstance(self.init, PixelSNE):
@@ -323,7 +343,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n = values.shape[0]
         if not isinstance(settings.init, str) and len(settings.init) != n:
             raise ValueError(f"init must have one row for each of the {n} points, got {len(settings.init)}")
-        return Run(values, settings)
+        return Run(values, settings, fixed=check_fixed(fixed, n, settings))
 
     def _check_input(self, X: Any, *, reset: bool) -> Any:
         """Return X as a dense or CSR array of finite numbers; raise ValueError for anything else."""
@@ -375,7 +395,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in a zip, no pickle.
 
-        The parameters `callback`, `random_state` unless it is a number, and `init` if it is a model are not saved.
+        The parameters `callback`, `random_state` unless it is a number, and `init` if it is a model (with its
+        `init_scale` of None) are not saved.
         """
         from pixelsne.files.model import save_model  # noqa: PLC0415 - only for those who save
 

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Positions
 from pixelsne.reduce import principal_components
 
-# Standard deviation of the initial positions along their longer axis, embedding units. It is so small that all forces
-# are nearly linear, and the map unfolds instead of exploding.
+# The default of init_scale: the standard deviation of the initial positions along their longer axis, embedding units.
+# It is so small that all forces are nearly linear, and the map unfolds instead of exploding.
 START_DEVIATION = 1e-4
 
 # Outliers dominate if the standard deviation of all positions is this many times the robust deviation. That is half the
@@ -27,7 +28,11 @@ SPECTRAL_PRODUCTS = 2e10
 AXES = 2
 ROUNDING = 1e-8  # an eigenvalue within this of 1 is 1: its mode is constant on each connected component
 
-COINCIDING = 1e-2  # of START_DEVIATION: points that are nearer to each other coincide
+COINCIDING = 1e-2  # of the deviation: points that are nearer to each other coincide
+
+# Deviation of the noise that separates points in one position of a map that continues, embedding units. It is far below
+# a pixel, and far above the rounding of float32 on a map of a thousand units.
+SEPARATION = 1e-3
 
 
 @dataclass(frozen=True)
@@ -61,23 +66,23 @@ def without_outliers(centered: AnyArray) -> AnyArray:
     return clipped
 
 
-def shrink(start: AnyArray, seed: int) -> Positions:
-    """Center the axes and scale the longer one to START_DEVIATION. Constant axes get noise, or nothing would move."""
+def shrink(start: AnyArray, seed: int, deviation: float = START_DEVIATION) -> Positions:
+    """Center the axes and scale the longer one to a deviation. Constant axes get noise, or nothing would move."""
     centered = start.astype(np.float64) - start.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
     centered = without_outliers(centered / (largest if largest > 0 else 1.0))
     deviations = centered.std(axis=0)
     scale = deviations.max()
-    small = centered * (START_DEVIATION / scale if scale > 0 else 0.0)
-    noise = noise_positions(len(start), seed)
+    small = centered * (deviation / scale if scale > 0 else 0.0)
+    noise = noise_positions(len(start), seed, deviation)
     for axis in (0, 1):
         if deviations[axis] <= 1e-9 * deviations.max():
             small[:, axis] = noise[:, axis]
     return np.ascontiguousarray(small, dtype=np.float32)
 
 
-def noise_positions(n: int, seed: int) -> Positions:
-    return np.random.default_rng(seed).normal(0.0, START_DEVIATION, (n, 2)).astype(np.float32)
+def noise_positions(n: int, seed: int, deviation: float = START_DEVIATION) -> Positions:
+    return np.random.default_rng(seed).normal(0.0, deviation, (n, 2)).astype(np.float32)
 
 
 def spectral_axes(affinities: Affinities, seed: int) -> AnyArray:
@@ -115,21 +120,38 @@ def slowest_modes(eigenvalues: AnyArray, vectors: AnyArray, seed: int) -> AnyArr
     return mixtures
 
 
-def separate_coinciding(start: Positions, seed: int) -> Positions:
-    """Add noise to points that coincide: no force could separate them."""
-    cells = np.rint(start / np.float32(COINCIDING * START_DEVIATION)).astype(np.int64)
+def separate_coinciding(start: Positions, seed: int, deviation: float = START_DEVIATION) -> Positions:
+    """Add noise to points that coincide: no force could separate them. deviation: of all positions."""
+    cells = np.rint(start / np.float32(COINCIDING * deviation)).astype(np.int64)
     _, groups, sizes = np.unique(cells[:, 0] * 2**32 + cells[:, 1], return_inverse=True, return_counts=True)
     crowded = sizes[groups.ravel()] > 1
-    return np.where(crowded[:, None], start + COINCIDING * noise_positions(len(start), seed), start).astype(np.float32)
+    noise = COINCIDING * noise_positions(len(start), seed, deviation)
+    return np.where(crowded[:, None], start + noise, start).astype(np.float32)
 
 
-def initial_positions(points: AnyArray, init: str | AnyArray, seed: int) -> Positions:
+def continued_positions(given: AnyArray, seed: int, fixed: NDArray[np.bool_] | None = None) -> Positions:
+    """Return a copy of given positions, (n, 2) in embedding units, for a run with init_scale=None.
+
+    Points in exactly one position get noise, since no force would separate them. Fixed points stay where they are.
+    """
+    positions = np.array(given, dtype=np.float32, order="C")
+    _, groups, sizes = np.unique(positions.view(np.complex64).ravel(), return_inverse=True, return_counts=True)
+    separated = sizes[groups.ravel()] > 1
+    if fixed is not None:
+        separated &= ~fixed
+    positions[separated] += noise_positions(len(positions), seed, SEPARATION)[separated]
+    return positions
+
+
+def initial_positions(
+    points: AnyArray, init: str | AnyArray, seed: int, deviation: float = START_DEVIATION
+) -> Positions:
     """Return (n, 2) positions in embedding units, from "pca", "random" or an array."""
     if not isinstance(init, str):
-        return shrink(init, seed)
+        return shrink(init, seed, deviation)
     if init == "random":
-        return noise_positions(len(points), seed)
+        return noise_positions(len(points), seed, deviation)
     components = principal_components(points, 2, seed)
     if components.shape[1] == 1:
         components = np.column_stack([components, np.zeros(len(components), dtype=np.float32)])
-    return shrink(components, seed)
+    return shrink(components, seed, deviation)

@@ -70,8 +70,8 @@ def from_perplexity(settings: Settings, perplexity: tuple[float, ...], n: int, c
     count = min(settings.n_neighbors or int(NEIGHBORS_PER_PERPLEXITY * max(perplexity)), n - 1)
     if count < max(perplexity):
         raise ValueError(
-            f"n_neighbors={settings.n_neighbors} is too small for a perplexity of {max(perplexity):g}; use n_neighbors >= "
-            f"{max(perplexity):g} (three times as many is usual), a lower perplexity, or only one of the two"
+            f"n_neighbors={settings.n_neighbors} is too small for a perplexity of {max(perplexity):g}; use n_neighbors "
+            f">= {max(perplexity):g} (three times as many is usual), a lower perplexity, or only one of the two"
         )
     return Neighborhood(count, perplexity, warning)
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
-from pixelsne.arrays import Positions
+from pixelsne.arrays import AnyArray, Positions
 from pixelsne.descent import Descent, State
 from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.embedding import Embedding
-from pixelsne.initial_positions import initial_positions, separate_coinciding, spectral_axes
+from pixelsne.initial_positions import continued_positions, initial_positions, separate_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, reduced_to, workload
 from pixelsne.neighborhood import Neighborhood, choose_neighborhood, neighborhood_of_input
 from pixelsne.neighbors import Neighbors
@@ -46,12 +46,21 @@ class Prepared:
         in_order = distinct if self.order is None else distinct[self.order]
         return Descent(self.affinities, in_order, settings, self.order, self.duplicates).final_divergence()
 
+    def by_point(self, of_rows: AnyArray) -> AnyArray:
+        """Return the values of input rows in the order of the affinities; of equal rows, that of the first."""
+        distinct = of_rows if self.duplicates is None else of_rows[self.duplicates.first]
+        return distinct if self.order is None else distinct[self.order]
+
 
 class Run:
-    """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`."""
+    """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`.
 
-    def __init__(self, values: Any, settings: Settings) -> None:
+    fixed: (n) which rows stay at their initial positions; None: no row does.
+    """
+
+    def __init__(self, values: Any, settings: Settings, *, fixed: NDArray[np.bool_] | None = None) -> None:
         self.settings = settings
+        self.fixed = fixed
         warn_of_no_late_phase(settings)
         self.neighborhood: Neighborhood = neighborhood_of_input(values, settings)
         if self.neighborhood.warning:
@@ -78,7 +87,7 @@ class Run:
         space = yield from self._make_space()
         distinct, duplicates = space, None
         if self.settings.duplicates == "merge":
-            distinct, duplicates = space.distinct(int(max(self.neighborhood.perplexity)))
+            distinct, duplicates = space.distinct(int(max(self.neighborhood.perplexity)), self.fixed)
         if duplicates is not None:
             self._adapt_to_distinct_rows(len(duplicates.weights))
         affinities, order = yield from self._affinities(distinct, duplicates)
@@ -100,7 +109,8 @@ class Run:
         self._values, self.prepared, self.descent = None, prepared, descent
 
     def _descent(self, prepared: Prepared, positions: Positions) -> Descent:
-        return Descent(prepared.affinities, positions, self.settings, prepared.order, prepared.duplicates)
+        fixed = None if self.fixed is None else prepared.by_point(self.fixed)
+        return Descent(prepared.affinities, positions, self.settings, prepared.order, prepared.duplicates, fixed=fixed)
 
     def _affinities(
         self, space: Space, duplicates: Duplicates | None
@@ -118,17 +128,29 @@ class Run:
     def _initial_positions(self, prepared: Prepared) -> Positions:
         """Return initial positions, in the order of the affinities."""
         init, seed, affinities = self.settings.init, self.settings.seed, prepared.affinities
+        deviation = self.settings.init_scale
+        if deviation is None:
+            return self._continued_positions(prepared)
         rows: Any = slice(None) if prepared.duplicates is None else prepared.duplicates.first
         axes: Any = np.empty((len(affinities), 1))
         if isinstance(init, str) and init == "pca":
             axes = prepared.space.coordinates_for_init()
             axes = axes if axes is None else axes[rows]
         if axes is None:
-            start = separate_coinciding(initial_positions(spectral_axes(affinities, seed), init, seed), seed)
+            axes = spectral_axes(affinities, seed)
+            start = separate_coinciding(initial_positions(axes, init, seed, deviation), seed, deviation)
         elif isinstance(init, str):
-            start = initial_positions(axes, init, seed)  # equal rows that are not merged stay in one position
+            start = initial_positions(axes, init, seed, deviation)  # equal rows that are not merged stay together
         else:
-            start = separate_coinciding(initial_positions(axes, init[rows], seed), seed)
+            start = separate_coinciding(initial_positions(axes, init[rows], seed, deviation), seed, deviation)
+        return start if prepared.order is None else start[prepared.order]
+
+    def _continued_positions(self, prepared: Prepared) -> Positions:
+        """Return the positions of init as they are, in the order of the affinities. Merged rows start at their mean."""
+        duplicates, init = prepared.duplicates, np.asarray(self.settings.init)
+        given = init if duplicates is None else duplicates.centers(init)
+        fixed = self.fixed if self.fixed is None or duplicates is None else self.fixed[duplicates.first]
+        start = continued_positions(given, self.settings.seed, fixed)
         return start if prepared.order is None else start[prepared.order]
 
     def _make_space(self) -> Generator[Snapshot, None, Space]:

@@ -5,6 +5,9 @@ within 60 iterations to far more than is usual. During exaggeration such a rate 
 of the initial positions, which neither KL nor neighborhood precision shows (benchmarks/schedule.py does). At the full
 rate and momentum, points oscillate about their positions. In large maps they oscillate farther than the distances to
 their neighbors, so the last iterations cool down.
+
+A map that continues (init_scale=None) keeps the rate and momentum at which a run ends: exaggeration would tear it
+apart, and a higher rate would set points in motion that have come to rest.
 """
 
 import warnings
@@ -57,6 +60,11 @@ def part_of(iterations: int, max_iter: int) -> float:
     return iterations * min(1.0, max_iter / USUAL_ITERATIONS)
 
 
+def continues(settings: Settings) -> bool:
+    """Return whether the run continues a map. A number of early iterations, even 0, asks for a whole schedule."""
+    return settings.init_scale is None and settings.early_exaggeration_iter is None
+
+
 def exaggerations(settings: Settings) -> list[float]:
     """Return the exaggeration of each early iteration: constant if their number is given, else falling at the end."""
     first, last = settings.early_exaggeration, settings.exaggeration
@@ -95,8 +103,17 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
     return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=automatic and cold > 0)
 
 
+def continuing_step(settings: Settings, n: int) -> ScheduleStep:
+    """Return the step of a run that continues a map, with the rate and momentum at the end of a run."""
+    momentum = COOL_MOMENTUM if settings.momentum is None else settings.momentum[1]
+    rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, COOL_RATE)
+    return ScheduleStep("late", settings.exaggeration, momentum, rate)
+
+
 def make_schedule(settings: Settings, n: int) -> list[ScheduleStep]:
     """Return one step per iteration."""
+    if continues(settings):
+        return [continuing_step(settings, n)] * settings.max_iter
     early = [early_step(settings, n, exaggeration) for exaggeration in exaggerations(settings)]
     late = settings.max_iter - len(early)
     return early + [late_step(settings, n, step, late - step) for step in range(late)]

@@ -21,6 +21,10 @@ SMALLEST_SIDE, LARGEST_SIDE = 16, 65_536  # of the screen, pixels
 MOST_THREADS = 256
 SCALED_METRICS = ("euclidean", "l2")  # metrics for which columns can be scaled
 FEWEST_ROWS = 2
+SMALLEST_INIT_SCALE, LARGEST_INIT_SCALE = 1e-12, 1e6  # embedding units; float32 represents their squares
+
+# Maps span hundreds of units, or thousands at a million points. Beyond this coordinate, the descent has diverged.
+LARGEST_COORDINATE = 1e9
 
 # The systems of the paper (Sec. 5.1.2). The published programs have a rate of 200 for a gradient without its factor 4,
 # so the rate is 50 here.
@@ -65,6 +69,7 @@ class Settings:
     n_pca: int | Literal["auto"] | None
     duplicates: str
     init: str | AnyArray
+    init_scale: float | None  # None = the positions of init as they are
     early_exaggeration: float
     early_exaggeration_iter: int | None  # None = automatic
     exaggeration: float
@@ -201,9 +206,29 @@ def check_start(value: Any) -> str | AnyArray:
     if start.ndim != 2 or start.shape[1] != 2 or start.dtype.kind not in "iuf":  # noqa: PLR2004
         listed = ", ".join(repr(choice) for choice in STARTS)
         raise ValueError(f"init must be one of {listed} or an array of numbers (n, 2), got {value!r:.60}")
-    if not np.isfinite(start).all():
-        raise ValueError("init must be finite, got an array with NaN or infinity")
+    finite = np.isfinite(start).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"init must be finite, got NaN or infinity in row {int(finite.argmin())}; fill these rows in, for example "
+            "with the mean of the others, or pass a fitted model, which places every row"
+        )
     return start
+
+
+def check_init_scale(value: object, init: str | AnyArray) -> float | None:
+    if value is not None:
+        return check_number("init_scale", value, SMALLEST_INIT_SCALE, LARGEST_INIT_SCALE)
+    if isinstance(init, str):
+        raise ValueError(  # noqa: TRY004 - the type of init is valid
+            f"init_scale=None continues from positions, got init={init!r}; pass an array (n, 2) in embedding units, "
+            "such as positions_ of another model, or a fitted model as init"
+        )
+    if init.size and np.abs(init).max() >= LARGEST_COORDINATE:
+        raise ValueError(
+            f"init has coordinates up to {np.abs(init).max():g}, which init_scale=None would take as embedding units "
+            f"(below {LARGEST_COORDINATE:g}; maps span hundreds); divide them, or use a number as init_scale"
+        )
+    return None
 
 
 def check_threads(n_jobs: Any) -> int:
@@ -222,6 +247,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
     value_of = parameters.__getitem__
     limit = value_of("step_limit")
     scale = check_choice("scale", value_of("scale"), SCALES)
+    init = check_start(value_of("init"))
     return Settings(
         resolution=check_resolution(value_of("resolution")),
         perplexity=check_perplexity(value_of("perplexity")),
@@ -235,7 +261,8 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         scale=scale,
         n_pca=check_components(value_of("n_pca")),
         duplicates=check_choice("duplicates", value_of("duplicates"), DUPLICATES),
-        init=check_start(value_of("init")),
+        init=init,
+        init_scale=check_init_scale(value_of("init_scale"), init),
         early_exaggeration=check_number("early_exaggeration", value_of("early_exaggeration"), 1.0),
         early_exaggeration_iter=check_early_iterations(value_of("early_exaggeration_iter")),
         exaggeration=check_number("exaggeration", value_of("exaggeration"), 0.0, strict=True),
@@ -247,6 +274,10 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
         seed=seed,
         threads=check_threads(value_of("n_jobs")),
     )
+
+
+# Parameters for callers that need no initial positions; those of the model may be a fitted model.
+NO_START: dict[str, Any] = {"init": "random", "init_scale": 1.0}
 
 
 def settings_of(model: Any, seed: int = 0, **changes: Any) -> Settings:

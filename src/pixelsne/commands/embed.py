@@ -103,7 +103,7 @@ def open_checkpoint(options: EmbedOptions, fit: Run, source: Source) -> Checkpoi
     path = options.files.checkpoint or resumed
     if path is None:
         return None
-    identity = identity_of(source.values, fit.settings)
+    identity = identity_of(source.values, fit.settings, fixed=fit.fixed)
     is_same = False
     if resumed is not None and Path(resumed).exists():
         resume(resumed, fit, identity)

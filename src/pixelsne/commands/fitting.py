@@ -15,7 +15,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import NUMBERED, CheckMemory, ReadOptions, Source
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
-from pixelsne.settings import FEWEST_ROWS, SCALED_METRICS, settings_of, too_few
+from pixelsne.settings import FEWEST_ROWS, NO_START, SCALED_METRICS, settings_of, too_few
 from pixelsne.unlike_columns import describe_widths
 
 # Options that are passed to the estimator unchanged, if they are set.
@@ -36,6 +36,8 @@ def make_model(options: FitOptions) -> PixelSNE:
         chosen["n_pca"] = options.n_pca or None  # 0: no PCA
     if options.init is not None:
         chosen["init"] = options.init if options.init in STARTS else PixelSNE.load(options.init)
+    if options.init_scale is not None:
+        chosen["init_scale"] = None if options.init_scale == "none" else options.init_scale
     chosen |= {"random_state": options.seed, "n_jobs": options.jobs}
     return PixelSNE.preset(options.preset, **chosen) if options.preset else PixelSNE(**chosen)
 
@@ -77,7 +79,7 @@ def names_of(columns: Sequence[str]) -> str:
 
 def memory_check(model: PixelSNE) -> CheckMemory:
     """Return a check that raises MemoryError for a table that is too large to embed, before it is read."""
-    settings = settings_of(model, init="random")
+    settings = settings_of(model, **NO_START)
 
     def check(rows: int, columns: int, size: int) -> None:
         if rows < FEWEST_ROWS:

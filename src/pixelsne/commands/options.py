@@ -25,6 +25,7 @@ class FitOptions:
     tol: float | None = None
     aspect: str | None = None
     init: str | None = None  # pca, random, or a file
+    init_scale: float | Literal["none"] | None = None
     n_neighbors: int | None = None
     neighbors: str | None = None
     repulsion: str | None = None

@@ -13,7 +13,7 @@ from pixelsne.files.formats import WRITABLE
 from pixelsne.files.paths import check_disk_space, check_distinct, file_identity
 from pixelsne.files.source import Source
 from pixelsne.files.write_map import check_output
-from pixelsne.settings import settings_of
+from pixelsne.settings import NO_START, settings_of
 
 
 def check_paths(files: EmbedFiles, init: str | None) -> None:
@@ -69,7 +69,7 @@ def check_checkpoint(files: EmbedFiles) -> None:
 def check_disk(files: EmbedFiles, model: PixelSNE, source: Source) -> None:
     """Raise FileError if the disk lacks space for the outputs, by a lower bound on the size of each."""
     rows, columns = source.values.shape
-    settings = settings_of(model, init="random")
+    settings = settings_of(model, **NO_START)
     fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or columns
     points = 4 * rows * min(columns, fewest)
     lower_bounds = {

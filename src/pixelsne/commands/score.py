@@ -20,7 +20,7 @@ from pixelsne.files.read_map import read_map
 from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.quality import MEASURES
-from pixelsne.settings import SCALED_METRICS, settings_of
+from pixelsne.settings import NO_START, SCALED_METRICS, settings_of
 from pixelsne.watched import finish
 
 COUNTS = (1, 3, 5, 10, 20, 30)
@@ -113,7 +113,7 @@ def divergence(source: Source, map_: Map, model: PixelSNE) -> float | None:
     if len(source) <= EXACT_UP_TO:
         model.set_params(neighbors="exact")
     prepared = finish(model.start(source.values).prepare())
-    return prepared.kl_divergence((map_.placed * np.array(units)).astype(np.float32), settings_of(model, init="random"))
+    return prepared.kl_divergence((map_.placed * np.array(units)).astype(np.float32), settings_of(model, **NO_START))
 
 
 def as_text(result: dict[str, Any]) -> str:

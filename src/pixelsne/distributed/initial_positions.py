@@ -35,8 +35,8 @@ def products(points: Points, total: Any, n: int) -> Any:
     return deviations.T @ deviations
 
 
-def make_axes(total: Any, covariance: Any, n: int, samples: list[Points]) -> Axes:
-    """Return the axes of largest variance, scaled to START_DEVIATION along the first. covariance: multiplied by n.
+def make_axes(total: Any, covariance: Any, n: int, samples: list[Points], deviation: float) -> Axes:
+    """Return the axes of largest variance, scaled to a deviation along the first. covariance: multiplied by n.
 
     The variances are those of all points, or of a clipped sample if outliers dominate.
     """
@@ -49,12 +49,12 @@ def make_axes(total: Any, covariance: Any, n: int, samples: list[Points]) -> Axe
         center, deviations = clipped.mean(axis=0), clipped.std(axis=0)
     largest = float(deviations.max())
     flat = [bool(deviation <= 1e-9 * largest) for deviation in deviations]
-    return Axes(mean, directions, limits, center, START_DEVIATION / largest if largest > 0 else 0.0, flat)
+    return Axes(mean, directions, limits, center, deviation / largest if largest > 0 else 0.0, flat)
 
 
-def initial_positions(points: Points, axes: Axes | None, seed: int) -> Positions:
+def initial_positions(points: Points, axes: Axes | None, seed: int, deviation: float = START_DEVIATION) -> Positions:
     """Return (n, 2) positions in embedding units. Without axes, and along flat axes, they are random."""
-    start = noise_positions(len(points), seed)
+    start = noise_positions(len(points), seed, deviation)
     if axes is None:
         return start
     along = (points - axes.mean) @ axes.directions
@@ -66,10 +66,17 @@ def initial_positions(points: Points, axes: Axes | None, seed: int) -> Positions
     return start
 
 
-def find_axes(runner: TaskRunner, points: Sequence[Any], n: int, samples: Sequence[Any], init: str) -> Any:
+def find_axes(
+    runner: TaskRunner,
+    points: Sequence[Any],
+    n: int,
+    samples: Sequence[Any],
+    init: str,
+    deviation: float = START_DEVIATION,
+) -> Any:
     """Return the future of Axes; None for random positions. n: the number of all points."""
     if init == "random":
         return None
     total = runner.tree_reduce("init", add, runner.map("init", sums, points))
     covariance = runner.tree_reduce("init", add, runner.map("init", products, points, shared=(total, n)))
-    return runner.submit("init", make_axes, total, covariance, n, list(samples))
+    return runner.submit("init", make_axes, total, covariance, n, list(samples), deviation)

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.descent import LARGEST_COORDINATE, SMALLEST_NORMALIZER
+from pixelsne.descent import SMALLEST_NORMALIZER
 from pixelsne.distributed.halo import EncodedPositions
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import threads_here
 from pixelsne.repulsion import EXACT_NORMALIZER_UP_TO, EXACT_UP_TO, best_normalizer
+from pixelsne.settings import LARGEST_COORDINATE
 
 # Up to this many points, one task computes the repulsion of all points, in a few milliseconds. Their positions are a
 # smaller message than the lattice. Up to the same number, the final KL has an exact normalizer, as on one machine.

@@ -36,10 +36,11 @@ LAST_SAMPLE = "last_look"  # name of the array in the file
 STATE_ARRAYS = ("positions", "velocity", "gains")
 
 
-def identity_of(values: Any, settings: Settings) -> Identity:
-    """Return the identity of a run on these values with these settings."""
+def identity_of(values: Any, settings: Settings, *, fixed: "AnyArray | None" = None) -> Identity:
+    """Return the identity of a run on these values with these settings. fixed: as in `Run`."""
     rows, columns = values.shape
-    return describe_run(int(rows), int(columns), fingerprint(values), settings)
+    of_rows = {"fixed": None if fixed is None else fingerprint(fixed)}
+    return describe_run(int(rows), int(columns), fingerprint(values), settings) | of_rows
 
 
 def prepared_path(path: Path) -> Path:

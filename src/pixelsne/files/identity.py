@@ -59,6 +59,8 @@ def difference(name: str, before: Any, now: Any) -> str:
         return "was made from other data: the same numbers of rows and columns, but other values"
     if name in {"rows", "columns"}:
         return f"was made from other data: {before!r:.60} {name}, this run has {now}"
+    if name == "fixed":
+        return "was made with other fixed rows"
     if name == "init":
         before, now = (value if value in STARTS else "an array" for value in (before, now))
     return f"was made with {name} {before!r:.60}, this run has {now!r:.60}"

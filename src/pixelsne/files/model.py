@@ -13,15 +13,16 @@ from scipy import sparse
 from pixelsne import __version__
 from pixelsne.arrays import AnyArray
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
-from pixelsne.descent import LARGEST_COORDINATE
 from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.embedding import Embedding
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
+from pixelsne.initial_positions import START_DEVIATION
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.reduction import FARTHEST, Reduction, RowPreprocessing
 from pixelsne.screen import Screen
 from pixelsne.settings import (
+    LARGEST_COORDINATE,
     check_choice,
     check_count,
     check_number,
@@ -64,6 +65,8 @@ def serializable_parameters(model: "PixelSNE", arrays: Arrays) -> Document:
         init, parameters["init"] = parameters["init"], "pca"
         if not hasattr(init, "get_params"):
             arrays["init"] = np.asarray(init)
+        elif parameters["init_scale"] is None:
+            parameters["init_scale"] = START_DEVIATION  # None needs the positions, which are not saved
     return {name: as_plain(value) for name, value in parameters.items()}
 
 
