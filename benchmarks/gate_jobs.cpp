@@ -92,7 +92,7 @@ Job affinities() {
 Job field() {
     return [positions = clustered(kPoints, 2, kSide), repulsion = PixelField(),
             push = std::vector<float>(2 * kPoints)]() mutable {
-        repulsion.repulsion({positions.data(), kPoints, 2}, 2048, 1, {push.data(), kPoints, 2});
+        repulsion.repulsion({positions.data(), kPoints, 2}, {}, {2048}, 1, {push.data(), kPoints, 2});
     };
 }
 

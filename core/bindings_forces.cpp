@@ -140,13 +140,14 @@ Matrix<std::int32_t> cells_of(const TreeRepulsion& tree) {
 }
 
 double repel_by_pixel_field(PixelField& field, const Matrix<const float>& positions, std::size_t max_nodes,
-                            Matrix<float> push, int threads, const OptionalWeights& weights) {
+                            Matrix<float> push, int threads, const OptionalWeights& weights, double spacing) {
     const auto from = positions_view(positions);
     const auto to = map_view(push, from.rows, "push: the shape of positions");
     require(is_lattice_side(max_nodes), "max_nodes: a multiple of 16 from 32 to 4096");
+    require(spacing > 0.0 && spacing <= kMaxSpacing, "spacing: above 0, at most 1.2");
     const PointWeights checked = weights_of(weights, from.rows);
     GilRelease released;
-    return field.repulsion(from, checked, max_nodes, threads, to);
+    return field.repulsion(from, checked, {max_nodes, spacing}, threads, to);
 }
 
 // Returns the spacing, columns and rows of the last call's lattice, the number of points outside it, and whether a tree
@@ -193,7 +194,7 @@ void bind_forces(nb::module_& module) {
     nb::class_<PixelField>(module, "FieldRepulsion")
         .def(nb::init<>())
         .def("pixel_field", &repel_by_pixel_field, "positions"_a.noconvert(), "max_nodes"_a, "push"_a.noconvert(),
-             "threads"_a, "weights"_a.noconvert() = nb::none())
+             "threads"_a, "weights"_a.noconvert() = nb::none(), "spacing"_a = kSpacing)
         .def("lattice", &lattice_of);
     module.def("place_new_points", &place_points, "positions"_a.noconvert(), "neighbors"_a.noconvert(),
                "affinities"_a.noconvert(), "token"_a, "threads"_a, "weights"_a.noconvert() = nb::none());

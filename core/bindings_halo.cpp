@@ -70,7 +70,7 @@ Bounds as_bounds(const BoundsTuple& bounds) {
 
 LatticeTuple lattice_for(const BoundsTuple& bounds, std::size_t points, std::size_t max_nodes) {
     require(is_lattice_side(max_nodes), "max_nodes: a multiple of 16 from 32 to 4096");
-    const FieldLattice lattice = choose_lattice(as_bounds(bounds), points, max_nodes);
+    const FieldLattice lattice = choose_lattice(as_bounds(bounds), points, {max_nodes});
     return {lattice.spacing,  lattice.origin[0], lattice.origin[1],
             lattice.nodes[0], lattice.nodes[1],  lattice.differences};
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kManyPoints = 2048;
 // nodes may be finer. Where points are sparse, forces are weak and the error is visible, so the nodes are finer there,
 // too.
 struct SpacingChoice {
-    double share;  // of kSpacing
+    double share;  // of the spacing asked for
     std::size_t nodes_per_point;
 };
 constexpr SpacingChoice kChoices[] = {{0.5, 2}, {0.7, 2}, {1.0, 16}, {0.9, 64}};
@@ -43,9 +43,9 @@ std::size_t nodes_for(double span, double spacing) {
 }
 
 // Returns the discrete spacing at which the span fits the nodes.
-double spacing_for(double span, std::size_t nodes) {
-    const double needed = span / (static_cast<double>(nodes) - kMargin) / kSpacing;
-    return kSpacing * std::pow(kSpacingStep, std::ceil(std::log(needed) / std::log(kSpacingStep)));
+double spacing_for(double span, std::size_t nodes, double spacing) {
+    const double needed = span / (static_cast<double>(nodes) - kMargin) / spacing;
+    return spacing * std::pow(kSpacingStep, std::ceil(std::log(needed) / std::log(kSpacingStep)));
 }
 
 // Lower limits of a span: absolute, and relative to the coordinates, whose float precision cannot resolve less.
@@ -57,18 +57,19 @@ double span_of(float low, float high) {
     return std::max({kMinSpan, kMinRelativeSpan * size, static_cast<double>(high) - low});
 }
 
-double choose_spacing(const double (&spans)[2], std::size_t points, std::size_t max_nodes) {
+double choose_spacing(const double (&spans)[2], std::size_t points, const LatticeLimits& limits) {
     const double span = std::max(spans[0], spans[1]);
+    const auto [max_nodes, widest] = limits;
     // A small map has a lattice of fixed size, with a spacing as fine as that size allows.
     const std::size_t small = points >= kManyPoints ? 2 * kMinNodes : kMinNodes;
-    if (nodes_for(span, kSpacing) <= small) return std::min(kSpacing, spacing_for(span, small));
-    if (nodes_for(span, kSpacing) > max_nodes) return std::max(kSpacing, spacing_for(span, max_nodes));
+    if (nodes_for(span, widest) <= small) return std::min(widest, spacing_for(span, small, widest));
+    if (nodes_for(span, widest) > max_nodes) return std::max(widest, spacing_for(span, max_nodes, widest));
     for (const SpacingChoice& choice : kChoices) {
-        const double spacing = choice.share * kSpacing;
+        const double spacing = choice.share * widest;
         const std::size_t nodes = nodes_for(spans[0], spacing) * nodes_for(spans[1], spacing);
         if (nodes <= choice.nodes_per_point * points && nodes_for(span, spacing) <= max_nodes) return spacing;
     }
-    return kSpacing;
+    return widest;
 }
 
 }  // namespace
@@ -80,19 +81,20 @@ bool has_small_factors(std::size_t number) {
     return number == 1;
 }
 
-FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t max_nodes, bool crowded) {
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, const LatticeLimits& limits, bool crowded) {
     double spans[2];
     for (int axis = 0; axis < 2; ++axis) spans[axis] = span_of(bounds.low[axis], bounds.high[axis]);
     FieldLattice lattice;
     const double span = std::max(spans[0], spans[1]);
-    lattice.spacing = choose_spacing(spans, points, max_nodes);
+    lattice.spacing = choose_spacing(spans, points, limits);
     if (crowded) {
-        const bool fits = nodes_for(span, kFineSpacing) <= max_nodes;
-        lattice.spacing = std::min(lattice.spacing, fits ? kFineSpacing : spacing_for(span, max_nodes));
+        const double fine = limits.spacing / kCrowdedFactor;
+        const bool fits = nodes_for(span, fine) <= limits.max_nodes;
+        lattice.spacing = std::min(lattice.spacing, fits ? fine : spacing_for(span, limits.max_nodes, limits.spacing));
     }
     lattice.differences = span < kSpanOfDifferences;
     for (int axis = 0; axis < 2; ++axis) {
-        lattice.nodes[axis] = std::min(max_nodes, nodes_for(spans[axis], lattice.spacing));
+        lattice.nodes[axis] = std::min(limits.max_nodes, nodes_for(spans[axis], lattice.spacing));
         const double center = (static_cast<double>(bounds.low[axis]) + bounds.high[axis]) / 2;
         lattice.origin[axis] = center - lattice.spacing * static_cast<double>(lattice.nodes[axis] - 1) / 2;
     }

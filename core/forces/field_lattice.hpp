@@ -1,10 +1,10 @@
 // Chooses the lattice of the pixel field. Spacing and size are a pure function of the map's extent, the number of
-// points, and whether the points are crowded.
+// points, the spacing asked for, and whether the points are crowded.
 //
-// The kernel 1 / (1 + d2) needs a spacing of kSpacing embedding units. The error of quintic splines is then about 0.7 %
-// (RMS, benchmarks/field_error.py). The lattice is finer where that costs little compared with the points. Sizes and
-// spacings change in discrete steps, so the kernel's spectrum seldom changes while the map grows, and a resumed run
-// chooses the same lattice.
+// With a spacing of kSpacing embedding units, the error of quintic splines is about 0.7 % for the kernel 1 / (1 + d2)
+// (RMS, benchmarks/field_error.py). While a map unfolds, a coarser lattice will do. The lattice is finer where that
+// costs little compared with the points. Sizes and spacings change in discrete steps, so the kernel's spectrum seldom
+// changes while the map grows, and a resumed run chooses the same lattice.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,14 @@ constexpr std::size_t kMaxNodes = 4096;
 
 inline bool is_lattice_side(std::size_t nodes) { return nodes >= kMinNodes && nodes <= kMaxNodes && nodes % 16 == 0; }
 
-constexpr double kSpacing = 0.42;  // upper limit while the map fits the lattice
+constexpr double kSpacing = 0.42;  // of an accurate field, while the map fits the lattice
 
-// The spacing where many points coincide. The error at a point grows with the mass around it, but the force from
-// distant points does not. At a third of the spacing, the error of a pair is a thousandth.
-constexpr double kFineSpacing = kSpacing / 3;
+// A lattice with a larger spacing is too coarse for the kernel.
+constexpr double kMaxSpacing = 1.2;
+
+// Where many points coincide, the spacing is smaller by this factor. The error at a point grows with the mass around
+// it, but the force from distant points does not. At a third of kSpacing, the error of a pair is a thousandth.
+constexpr double kCrowdedFactor = 3.0;
 
 struct FieldLattice {
     double spacing;        // embedding units, equal along both axes
@@ -40,8 +43,13 @@ struct FieldLattice {
 // Returns whether 2, 3 and 5 are the only prime factors, as the transforms require.
 bool has_small_factors(std::size_t number);
 
-// max_nodes: limit along each axis; where the map needs more nodes, the spacing grows. crowded: use kFineSpacing if it
-// fits.
-FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, std::size_t max_nodes, bool crowded = false);
+struct LatticeLimits {
+    std::size_t max_nodes;      // along each axis; where the map needs more, the spacing grows
+    double spacing = kSpacing;  // upper limit while the map fits the lattice
+};
+
+// crowded: whether many points coincide.
+FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, const LatticeLimits& limits,
+                            bool crowded = false);
 
 }  // namespace pixelsne

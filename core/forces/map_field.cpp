@@ -32,7 +32,7 @@ struct Taps {
 
 MapField::MapField(Positions map, PointWeights weights, int threads) : map_(map), weights_(weights), field_(true) {
     std::vector<float> push(map.rows * 2);
-    field_.repulsion(map, weights, kMaxFieldNodes, threads, {push.data(), map.rows, 2});
+    field_.repulsion(map, weights, {kMaxFieldNodes}, threads, {push.data(), map.rows, 2});
     direct_sum_ = field_.used_tree();
 }
 

@@ -33,23 +33,23 @@ double normalizer_of(const FieldLattice& lattice, double sum, double weight, dou
     return sum - (lattice.differences ? squares - weight * weight : squares);
 }
 
-double PixelField::repulsion(Positions positions, PointWeights weights, std::size_t max_nodes, int threads,
+double PixelField::repulsion(Positions positions, PointWeights weights, const LatticeLimits& limits, int threads,
                              ArrayView<float> push) {
-    const Bounds box = choose_box(positions, max_nodes, threads);
+    const Bounds box = choose_box(positions, limits, threads);
     used_tree_ = needs_tree(positions.rows);
     return used_tree_ ? tree_.barnes_hut(positions, weights, kTheta, threads, push)
-                      : repulsion_by_field(positions, weights, box, max_nodes, threads, push);
+                      : repulsion_by_field(positions, weights, box, limits, threads, push);
 }
 
-Bounds PixelField::choose_box(Positions positions, std::size_t max_nodes, int threads) {
+Bounds PixelField::choose_box(Positions positions, const LatticeLimits& limits, int threads) {
     Bounds box = find_bounds(positions, threads);
     for (int axis = 0; axis < 2; ++axis) {
         if (!std::isfinite(box.high[axis] - box.low[axis])) throw std::invalid_argument("positions: finite");
     }
-    lattice_ = choose_lattice(box, positions.rows, max_nodes);
+    lattice_ = choose_lattice(box, positions.rows, limits);
     if (std::max(lattice_.nodes[0], lattice_.nodes[1]) > kCheapNodes) {
         box = box_without_outliers(positions, box, threads);
-        lattice_ = choose_lattice(box, positions.rows, max_nodes);
+        lattice_ = choose_lattice(box, positions.rows, limits);
     }
     return box;
 }
@@ -57,17 +57,18 @@ Bounds PixelField::choose_box(Positions positions, std::size_t max_nodes, int th
 bool PixelField::needs_tree(std::size_t n) const {
     const std::size_t nodes = lattice_.nodes[0] * lattice_.nodes[1];
     const bool is_sparse = nodes > kSparseNodesPerPoint * n && !may_be_sparse_;
-    return n < kFewPoints || lattice_.spacing > kSpacing || is_sparse;
+    return n < kFewPoints || lattice_.spacing > kMaxSpacing || is_sparse;
 }
 
-bool PixelField::is_crowded(int threads) {
+bool PixelField::is_crowded(double spacing, int threads) {
     const auto nodes = static_cast<double>(lattice_.nodes[0] * lattice_.nodes[1]);
-    const double limit = kCrowded + kCrowdedAgainstMean * points_.inside_weight() / nodes;
-    return lattice_.spacing > kFineSpacing && points_.crowding(nodes_, threads) > limit;
+    const double area = std::max(1.0, std::pow(lattice_.spacing / kSpacing, 2));  // a coarse node holds more mass
+    const double limit = kCrowded * area + kCrowdedAgainstMean * points_.inside_weight() / nodes;
+    return lattice_.spacing > spacing / kCrowdedFactor && points_.crowding(nodes_, threads) > limit;
 }
 
 double PixelField::repulsion_by_field(Positions positions, PointWeights weights, const Bounds& box,
-                                      std::size_t max_nodes, int threads, ArrayView<float> push) {
+                                      const LatticeLimits& limits, int threads, ArrayView<float> push) {
     points_.assign(positions, weights, lattice_, box, threads);
     for (const std::uint32_t outlier : outlier_indices()) {  // bounds ignore NaN, so outliers may be NaN
         if (!std::isfinite(positions.row(outlier)[0] + positions.row(outlier)[1])) {
@@ -75,8 +76,8 @@ double PixelField::repulsion_by_field(Positions positions, PointWeights weights,
         }
     }
     points_.deposit(threads, nodes_);
-    if (is_crowded(threads)) {
-        lattice_ = choose_lattice(box, positions.rows, max_nodes, true);
+    if (is_crowded(limits.spacing, threads)) {
+        lattice_ = choose_lattice(box, positions.rows, limits, true);
         points_.assign(positions, weights, lattice_, box, threads);
         points_.deposit(threads, nodes_);
     }

@@ -30,8 +30,8 @@ public:
     // may_be_sparse: keep the lattice however few points it has. This suits a field that is computed once.
     explicit PixelField(bool may_be_sparse = false) : may_be_sparse_(may_be_sparse) {}
 
-    // Writes push (n, 2) and returns the normalizer. The lattice has at most max_nodes along each axis.
-    double repulsion(Positions positions, PointWeights weights, std::size_t max_nodes, int threads,
+    // Writes push (n, 2) and returns the normalizer.
+    double repulsion(Positions positions, PointWeights weights, const LatticeLimits& limits, int threads,
                      ArrayView<float> push);
 
     // Results of the last call.
@@ -45,10 +45,10 @@ public:
     double inside_weight() const { return points_.inside_weight(); }  // of the points on the lattice
 
 private:
-    Bounds choose_box(Positions positions, std::size_t max_nodes, int threads);
+    Bounds choose_box(Positions positions, const LatticeLimits& limits, int threads);
     bool needs_tree(std::size_t n) const;
-    bool is_crowded(int threads);
-    double repulsion_by_field(Positions positions, PointWeights weights, const Bounds& box, std::size_t max_nodes,
+    bool is_crowded(double spacing, int threads);
+    double repulsion_by_field(Positions positions, PointWeights weights, const Bounds& box, const LatticeLimits& limits,
                               int threads, ArrayView<float> push);
 
     bool may_be_sparse_;

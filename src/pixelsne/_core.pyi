@@ -127,7 +127,13 @@ class TreeRepulsion:
 class FieldRepulsion:
     def __init__(self) -> None: ...
     def pixel_field(
-        self, positions: Floats, max_nodes: int, push: Floats, threads: int, weights: Floats | None = None
+        self,
+        positions: Floats,
+        max_nodes: int,
+        push: Floats,
+        threads: int,
+        weights: Floats | None = None,
+        spacing: float = 0.42,
     ) -> float: ...
     # of the last call: spacing in embedding units, columns, rows, number of outliers whose forces were summed pair by
     # pair, and whether a tree replaced the lattice
