@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne import _core
-from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
+from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
 from pixelsne.arrays import Positions
 from pixelsne.descent import Descent, State
 from pixelsne.descent_loop import PhaseName, Snapshot, StoppedBy
@@ -26,9 +26,11 @@ from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 from pixelsne.spaces import Coordinates, PrecomputedAffinities, Space, make_space
 from pixelsne.watched import watched
+from pixelsne.weights import Float64s, PointWeights, map_weights, weigh, weigh_affinities, weights_of_points
 
 Result = TypeVar("Result")
 Order = NDArray[np.int32] | None
+Shares = NDArray[np.float32] | None
 
 
 def clamp_perplexity(perplexities: tuple[float, ...], n: int, points: str = "points") -> tuple[float, ...]:
@@ -52,6 +54,11 @@ def neighbor_count(settings: Settings, perplexity: tuple[float, ...], n: int) ->
     return count
 
 
+def in_order(rows: Any, order: Order) -> Any:
+    """Return an array by rows in the order of the affinities."""
+    return rows if order is None else rows[order]
+
+
 @dataclass(frozen=True)
 class Prepared:
     """The results of the stages before the descent, which does not change them."""
@@ -60,24 +67,32 @@ class Prepared:
     affinities: Affinities
     order: Order  # order[i] is the (distinct) input row of row i of the affinities; None: row i
     duplicates: Duplicates | None = None  # None: each input row is a point of its own
+    weights: PointWeights | None = None
 
     def kl_divergence(self, positions: Positions, settings: Settings) -> float:
         """Return the KL divergence of positions in embedding units, in the order of the input."""
         distinct = positions if self.duplicates is None else self.duplicates.centers(positions)
-        in_order = distinct if self.order is None else distinct[self.order]
-        return Descent(self.affinities, in_order, settings, self.order, self.duplicates).final_divergence()
+        return self.descent(in_order(distinct, self.order), settings).final_divergence()
+
+    def descent(self, positions: Positions, settings: Settings) -> Descent:
+        """Return the descent from positions in the order of the affinities."""
+        return Descent(self.affinities, positions, settings, self.order, self.duplicates, self.weights)
 
 
 class Run:
-    """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`."""
+    """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`.
 
-    def __init__(self, values: Any, settings: Settings) -> None:
+    weights: (n), checked; None: all are 1.
+    """
+
+    def __init__(self, values: Any, settings: Settings, *, weights: Float64s | None = None) -> None:
         n = values.shape[0]
         self.settings = settings
+        self.weights = weights
         warn_of_no_late_phase(settings)
         self.perplexity = clamp_perplexity(perplexity_for_graph(values, settings), n)
         self.neighbor_count = neighbor_count(settings, self.perplexity, n)
-        self.workload: Workload = workload(values, settings, self.neighbor_count)
+        self.workload: Workload = workload(values, settings, self.neighbor_count, weighted=weights is not None)
         self.timings: dict[str, float] = {}  # seconds of completed stages
         self._stage: str | None = None
         self._stage_began = 0.0
@@ -89,7 +104,7 @@ class Run:
         """Run all remaining stages."""
         if self.prepared is None or self.descent is None:
             self.prepared = prepared = yield from self.prepare()
-            self.descent = self._descent(prepared, self._initial_positions(prepared))
+            self.descent = prepared.descent(self._initial_positions(prepared), self.settings)
         with self._timed("descent"):
             yield from self.descent
 
@@ -99,11 +114,15 @@ class Run:
         space = yield from self._make_space()
         distinct, duplicates = space, None
         if self.settings.duplicates == "merge":
-            distinct, duplicates = space.distinct(int(max(self.perplexity)))
+            distinct, duplicates = space.distinct()
+        weights = weights_of_points(self.weights, duplicates, int(max(self.perplexity)))
         if duplicates is not None:
-            self._adapt_to_distinct_rows(len(duplicates.weights))
-        affinities, order = yield from self._affinities(distinct, duplicates)
-        return Prepared(space, affinities, order, duplicates)
+            self._adapt_to_distinct_rows(len(duplicates))
+        affinities, order, shares = yield from self._affinities(distinct, None if weights is None else weights[0])
+        if weights is None or shares is None:
+            return Prepared(space, affinities, order, duplicates)
+        values = in_order(weights[0], order).astype(np.float32)
+        return Prepared(space, affinities, order, duplicates, PointWeights(values, weights[1], shares))
 
     def _adapt_to_distinct_rows(self, distinct: int) -> None:
         """Set perplexity and number of neighbors for this many distinct rows."""
@@ -115,27 +134,29 @@ class Run:
 
     def resume(self, prepared: Prepared, state: State) -> None:
         """Continue from the state of another run with the same values and settings."""
-        descent = self._descent(prepared, state.positions)
+        descent = prepared.descent(state.positions, self.settings)
         descent.resume(state)
         if prepared.duplicates is not None:
-            self._adapt_to_distinct_rows(len(prepared.duplicates.weights))
+            self._adapt_to_distinct_rows(len(prepared.duplicates))
         self._values, self.prepared, self.descent = None, prepared, descent
 
-    def _descent(self, prepared: Prepared, positions: Positions) -> Descent:
-        return Descent(prepared.affinities, positions, self.settings, prepared.order, prepared.duplicates)
-
     def _affinities(
-        self, space: Space, duplicates: Duplicates | None
-    ) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
+        self, space: Space, weights: Float64s | None
+    ) -> Generator[Snapshot, None, tuple[Affinities, Order, Shares]]:
+        """Return P, its order, and with weights the step shares. weights: of the points, in the order of the input."""
+        shares: Shares = None
         if isinstance(space, PrecomputedAffinities) and space.affinities is not None:
-            return space.affinities, None
+            affinities = space.affinities
+            if weights is not None:
+                affinities, shares = weigh_affinities(affinities, weights)
+            return affinities, None, shares
         neighbors = yield from self._find_neighbors(space)
         order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
         del neighbors  # frees the distances, half of its memory
-        if duplicates is not None:
-            conditional = weigh(conditional, duplicates.weights if order is None else duplicates.weights[order])
-        return (yield from self._symmetrize(conditional)), order
+        if weights is not None:
+            conditional, shares = weigh(conditional, in_order(weights, order))
+        return (yield from self._symmetrize(conditional)), order, shares
 
     def _initial_positions(self, prepared: Prepared) -> Positions:
         """Return initial positions, in the order of the affinities."""
@@ -151,7 +172,7 @@ class Run:
             start = initial_positions(axes, init, seed)  # equal rows that are not merged stay in one position
         else:
             start = separate_coinciding(initial_positions(axes, init[rows], seed), seed)
-        return start if prepared.order is None else start[prepared.order]
+        return cast("Positions", in_order(start, prepared.order))
 
     def _make_space(self) -> Generator[Snapshot, None, Space]:
         values, self._values = self._values, None
@@ -218,6 +239,7 @@ class Run:
             stopped_by=stopped_by or descent.stopped_by,
             timings=self.seconds(),
             history=descent.history,
+            weights=map_weights(self.weights),
         )
 
 

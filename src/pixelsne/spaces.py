@@ -53,8 +53,8 @@ class Space(Protocol):
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:
         """Return the index of the first point that each new row equals, (m); -1 if there is none."""
 
-    def distinct(self, max_weight: int) -> "tuple[Space, Duplicates | None]":
-        """Return the space of the distinct rows, and the Duplicates. max_weight: of a distinct row."""
+    def distinct(self) -> "tuple[Space, Duplicates | None]":
+        """Return the space of the distinct rows, and the Duplicates."""
 
     def coordinates_for_init(self) -> AnyArray | None:
         """Return (n, d) coordinates for the initial positions; None if the space has none."""
@@ -157,8 +157,8 @@ class Coordinates:
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_zero_distance(neighbors)
 
-    def distinct(self, max_weight: int) -> "tuple[Coordinates, Duplicates | None]":
-        duplicates = find_duplicates(self.points, max_weight)
+    def distinct(self) -> "tuple[Coordinates, Duplicates | None]":
+        duplicates = find_duplicates(self.points)
         return (self if duplicates is None else replace(self, points=self.points[duplicates.first])), duplicates
 
     def coordinates_for_init(self) -> AnyArray:
@@ -228,8 +228,8 @@ class PairwiseMetric:
         first = {key: index for index, key in reversed(list(enumerate(keys(self.values))))}
         return np.array([first.get(key, -1) for key in keys(values)], dtype=np.int64)
 
-    def distinct(self, max_weight: int) -> "tuple[PairwiseMetric, Duplicates | None]":
-        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, max_weight)
+    def distinct(self) -> "tuple[PairwiseMetric, Duplicates | None]":
+        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values)
         return (self if duplicates is None else replace(self, values=self.values[duplicates.first])), duplicates
 
     def coordinates_for_init(self) -> AnyArray:
@@ -257,7 +257,7 @@ class PrecomputedSpace:
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_zero_distance(neighbors)
 
-    def distinct(self, max_weight: int) -> "tuple[Self, None]":  # noqa: ARG002
+    def distinct(self) -> "tuple[Self, None]":
         """Return the space itself: precomputed input is never merged."""
         return self, None
 
