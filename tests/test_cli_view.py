@@ -19,8 +19,8 @@ LONG = ["--no-browser", "--max-iter", "100000", "--tol", "0", "--perplexity", "1
 def interrupted(monkeypatch):
     """Send Ctrl-C to this process at iteration 20 of a live run."""
 
-    def snapshots(model, values):
-        for snapshot in FIT_SNAPSHOTS(model, values):
+    def snapshots(model, values, **arguments):
+        for snapshot in FIT_SNAPSHOTS(model, values, **arguments):
             if snapshot.iteration == 20:
                 os.kill(os.getpid(), signal.SIGINT)
             yield snapshot
@@ -50,7 +50,7 @@ def test_ctrl_c_without_an_output_says_how_to_keep_the_map(cells, tmp_path, monk
 
 
 def test_ctrl_c_before_the_descent_writes_nothing(cells, tmp_path, monkeypatch):
-    def snapshots(*_):
+    def snapshots(*_, **__):
         yield Snapshot(0, "reduce", 0.5)
         os.kill(os.getpid(), signal.SIGINT)
         while True:

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-import reference
 from pixelsne import PixelSNE, _core, quality
-from pixelsne.affinities import calibrate, symmetrize, weigh
-from pixelsne.duplicates import Duplicates, WeightedPoints, disc_radii, find_duplicates, row_hashes
-from pixelsne.neighbors import find_neighbors
+from pixelsne.duplicates import Duplicates, disc_radii, find_duplicates, row_hashes
 from pixelsne.settings import PRESETS
 
 
@@ -26,26 +23,25 @@ def test_equal_rows_are_found(random):
     values = distinct[rows]
     values[values == 0] *= np.float32(-1)  # equal numbers
     values[0] = -0.0 + values[0]
-    found = find_duplicates(values, max_weight=4)
-    assert len(np.unique(rows)) == len(found.weights) == 50
+    found = find_duplicates(values)
+    assert len(np.unique(rows)) == len(found) == 50
     np.testing.assert_array_equal(values, values[found.first][found.group])
     np.testing.assert_array_equal(found.counts, np.bincount(found.group))
-    np.testing.assert_array_equal(found.weights, np.minimum(found.counts, 4))
     assert (np.diff(found.first) > 0).all()
 
 
 def test_distinct_or_all_equal_rows_are_not_merged(random):
-    assert find_duplicates(random.normal(size=(100, 3)), 30) is None
-    assert find_duplicates(np.ones((100, 3)), 30) is None
+    assert find_duplicates(random.normal(size=(100, 3))) is None
+    assert find_duplicates(np.ones((100, 3))) is None
 
 
 def test_different_rows_with_equal_hashes_are_not_merged(random, monkeypatch):
     rows = random.normal(size=(20, 3))
     rows[15] = rows[2]
     monkeypatch.setattr("pixelsne.duplicates.row_hashes", lambda rows: np.arange(len(rows)) % 5)
-    assert find_duplicates(rows, 30) is None  # row 15 shares its hash with row 0
+    assert find_duplicates(rows) is None  # row 15 shares its hash with row 0
     rows[15] = rows[0]
-    assert len(find_duplicates(rows, 30).weights) == 19
+    assert len(find_duplicates(rows)) == 19
 
 
 def test_rows_that_differ_in_order_or_sign_have_different_hashes():
@@ -54,36 +50,13 @@ def test_rows_that_differ_in_order_or_sign_have_different_hashes():
     assert row_hashes(np.array([[0.0, 1]]))[0] == row_hashes(np.array([[-0.0, 1]]))[0]
 
 
-def test_weighted_push_against_the_reference(random):
-    positions, weights = random.normal(0, 3, (40, 2)).astype(np.float32), random.integers(1, 6, 40)
-    differences = positions[:, None].astype(np.float64) - positions[None]
-    kernel = 1 / (1 + np.square(differences).sum(axis=2))
-    expected = (weights[None, :, None] * np.square(kernel)[:, :, None] * differences).sum(axis=1)
-    between = weights[:, None] * weights[None] * kernel
-    push = np.empty_like(positions)
-    repel = WeightedPoints(weights).for_weighted_points(lambda rows, _screen, out: _core.exact_repulsion(rows, out, 1))
-    assert repel(positions, None, push) == pytest.approx(between.sum() - np.trace(between), rel=1e-5)
-    np.testing.assert_allclose(push, expected, rtol=1e-3, atol=1e-4)
-
-
-def test_weighted_affinities_against_the_definition(clusters):
-    neighbors = find_neighbors(clusters, 12, "exact", 0, 1)
-    conditional, weights = calibrate(neighbors, (4.0,), 1), np.arange(600) % 5 + 1
-    dense = np.zeros((600, 600))
-    np.put_along_axis(dense, neighbors.indices.astype(np.int64), conditional.values.astype(np.float64), axis=1)
-    expected = (weights[:, None] * dense + (weights[:, None] * dense).T) / (2 * weights.sum())
-    joint = reference.dense(symmetrize(weigh(conditional, weights), 1))
-    np.testing.assert_allclose(joint, expected, rtol=1e-4, atol=1e-10)
-    assert joint.sum() == pytest.approx(1.0, rel=1e-5)
-
-
 def test_equal_weights_give_the_map_of_the_distinct_rows(clusters, random):
     """Every row four times gives the map of the distinct rows, up to rounding."""
     start, rows = random.normal(size=(600, 2)), np.repeat(np.arange(600), 4).astype(np.int32)
     parameters = {"perplexity": 20, "repulsion": "exact", "max_iter": 15}
     once = fit(clusters, init=start, **parameters)
     four = fit(clusters[rows], init=start[rows], **parameters)
-    centers = Duplicates(rows, np.full(600, 4)).centers(four.positions_)
+    centers = Duplicates(rows).centers(four.positions_)
     np.testing.assert_allclose(centers, once.positions_, atol=0.01 * once.positions_.std())
     assert four.kl_divergence_ == pytest.approx(once.kl_divergence_, rel=1e-3)
 
@@ -91,7 +64,7 @@ def test_equal_weights_give_the_map_of_the_distinct_rows(clusters, random):
 def test_discs_do_not_overlap_and_have_areas_proportional_to_counts(random):
     centers, counts = random.normal(0, 30, (200, 2)).astype(np.float32), random.integers(1, 40, 200)
     group = random.permutation(np.repeat(np.arange(200), counts)).astype(np.int32)
-    positions = Duplicates(group, counts).spread(centers)
+    positions = Duplicates(group).spread(centers)
     radii = disc_radii(centers, counts)
     offsets = np.linalg.norm(positions - centers[group], axis=1)
     assert (offsets <= radii[group] * (1 + 1e-5)).all()

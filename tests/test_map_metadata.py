@@ -88,6 +88,7 @@ def test_metadata_of_a_map(tmp_path):
         "columns": ["a", "b"],
         "rep": None,
         "label": "x",
+        "weight": None,
         "unit_per_pixel": [0.25, 0.5],
     }
 

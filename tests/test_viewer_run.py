@@ -29,8 +29,8 @@ def test_a_run_from_start_to_end(watched, points, monkeypatch):
     values, labels = points
     opened = threading.Event()
 
-    def slow_until_opened(model, values):
-        for snapshot in model.iter_fit(values):
+    def slow_until_opened(model, values, **arguments):
+        for snapshot in model.iter_fit(values, **arguments):
             yield snapshot
             opened.wait(0.05)
 

@@ -1,6 +1,6 @@
 """The joint affinities P between neighboring points."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +57,6 @@ def calibrate(
         known = np.ascontiguousarray(neighbors.distances[rows, :count])
         values[rows, :count] = _core.conditional_affinities(known, lowered, token, threads)
     return Conditional(neighbors.indices, values, neighbors.counts)
-
-
-def weigh(conditional: Conditional, weights: NDArray[np.int64]) -> Conditional:
-    """Scale the kernels of weighted points so that P still sums to 1."""
-    factors = (weights * (len(weights) / weights.sum())).astype(np.float32)
-    return replace(conditional, values=conditional.values * factors[:, None])
 
 
 def symmetrize(conditional: Conditional, threads: int, token: _core.ProgressToken | None = None) -> Affinities:

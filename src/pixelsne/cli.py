@@ -127,6 +127,11 @@ SEED = click.option(
     help="Random seed; the same seed gives the same map.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Result as one JSON object on stdout.")
+WEIGHT = click.option(
+    "--weight",
+    metavar="COLUMN",
+    help="Column of weights: not embedded; a row of weight w acts on all others like w equal rows.",
+)
 METRIC = click.option(
     "--metric",
     type=click.Choice(METRICS),
@@ -225,6 +230,7 @@ def demo(picture: str) -> None:
 @INPUT
 @click.option("-o", "--output", required=True, metavar="MAP", type=FILE_OR_FOLDER, help=OUTPUT_HELP)
 @reading_options
+@WEIGHT
 @fitting_options
 @click.option("--plot", "picture", metavar="FILE", type=FILE, help="Picture of the map (.png, .svg, .pdf).")
 @click.option("--html", metavar="FILE", type=FILE, help="Interactive page of the map, in one file for any browser.")
@@ -325,6 +331,7 @@ def check_finished_map_options(context: click.Context) -> None:
 )
 @click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
 @reading_options
+@WEIGHT
 @fitting_options
 @click.option("--quiet", is_flag=True, help="No messages, only the address.")
 @click.pass_context

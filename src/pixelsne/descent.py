@@ -11,11 +11,12 @@ from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import Placed, Positions
 from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, Progress
-from pixelsne.duplicates import Duplicates, WeightedPoints
+from pixelsne.duplicates import Duplicates
 from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
 from pixelsne.settings import LARGEST_COORDINATE, Settings
+from pixelsne.weights import PointWeights, kl_term
 
 # Keeps the division by Z defined when all points are so far apart that Z underflows.
 SMALLEST_NORMALIZER = 1e-37
@@ -35,14 +36,6 @@ def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer
     return logarithms + mass * math.log(max(normalizer, SMALLEST_NORMALIZER))
 
 
-def kl_term_of_weights(affinities: Affinities, weights: NDArray[np.int64] | None) -> float:
-    """Return the part of KL that comes from weights: q_ij is w_i w_j / (1 + d2), normalized."""
-    if weights is None:
-        return 0.0
-    rows = np.repeat(np.log(weights), np.diff(affinities.offsets))
-    return 2.0 * float(np.dot(rows, affinities.values))
-
-
 class Descent(DescentLoop):
     """A descent whose positions are in this process."""
 
@@ -53,23 +46,22 @@ class Descent(DescentLoop):
         settings: Settings,
         order: NDArray[np.int32] | None = None,
         duplicates: Duplicates | None = None,
+        weights: PointWeights | None = None,
         *,
         fixed: NDArray[np.bool_] | None = None,
     ) -> None:
+        super().__init__(settings, len(positions))
         self.positions = positions
         self.order = order  # order[i] is the (distinct) input row of point i; None: row i
         self.duplicates = duplicates
         self._fixed = None if fixed is None else np.flatnonzero(fixed)  # points that do not move
-        self._weights = self._weights_in_order()
-        self._weighted = None if self._weights is None else WeightedPoints(self._weights)
-        n = len(positions) if self._weighted is None else len(self._weighted)
-        super().__init__(settings, n)
+        self.weights = weights
+        self._values = None if weights is None else weights.values
         self.normalizer = math.inf  # of the last iteration
         self.attraction = _core.Attraction(affinities.offsets, affinities.columns, affinities.values)
         self._screen = self._screen_around(_core.bounds(positions, settings.threads))
-        self._log_weights = kl_term_of_weights(affinities, self._weights)
-        repel = choose_repulsion(settings, n)
-        self._repel = repel if self._weighted is None else self._weighted.for_weighted_points(repel)
+        self._log_weights = 0.0 if weights is None else kl_term(affinities, weights.values)
+        self._repel = choose_repulsion(settings, len(positions), self._values)
         self._velocity = np.zeros_like(positions)
         self._gains = np.ones_like(positions)
         self._pull = np.empty_like(positions)
@@ -90,11 +82,14 @@ class Descent(DescentLoop):
 
     def _move(self, step: ScheduleStep) -> None:
         threads = self.settings.threads
-        normalizer = max(self._repel(self.positions, self._screen, self._push), SMALLEST_NORMALIZER)
+        normalizer = self._with_inner_pairs(self._repel(self.positions, self._screen, self._push))
         self.attraction.forces(self.positions, self._pull, threads)
-        if self._weights is not None:
-            self._pull /= self._weights[:, None]  # the force per unit of weight, as the push is
-        bounds = self._step(step, normalizer)
+        rate = step.learning_rate
+        if self.weights is not None:
+            self._pull *= (self.weights.step_shares / self.weights.values)[:, None]  # on one copy, as the push is
+            self._push *= self.weights.step_shares[:, None]
+            rate *= self.weights.rate(normalizer)
+        bounds = self._step(step, rate, normalizer)
         self.normalizer = normalizer
         if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
             raise FloatingPointError(
@@ -103,14 +98,14 @@ class Descent(DescentLoop):
             )
         self._screen = self._screen_around(bounds)
 
-    def _step(self, step: ScheduleStep, normalizer: float) -> tuple[float, float, float, float]:
+    def _step(self, step: ScheduleStep, rate: float, normalizer: float) -> tuple[float, float, float, float]:
         """Move the points by their forces and return the bounds of the map, which is centered unless points are fixed.
 
         No force acts on a fixed point, so its velocity stays 0 and its position keeps its bits.
         """
         arguments = (
             *(self.positions, self._velocity, self._gains, self._pull, self._push),
-            *(step.exaggeration, normalizer, step.learning_rate, step.momentum),
+            *(step.exaggeration, normalizer, rate, step.momentum),
             *(self.settings.step_limit, self.settings.threads),
         )
         if self._fixed is None:
@@ -119,6 +114,10 @@ class Descent(DescentLoop):
         sums = _core.move(*arguments)
         are_finite = all(map(math.isfinite, sums))
         return _core.bounds(self.positions, self.settings.threads) if are_finite else (math.nan,) * 4
+
+    def _with_inner_pairs(self, between: float) -> float:
+        """Return the normalizer, from that of the pairs between points."""
+        return max(between if self.weights is None else between + self.weights.inner_pairs, SMALLEST_NORMALIZER)
 
     def _measure(self) -> tuple[float, Placed | Positions]:
         # The normalizer belongs to the positions before the last step, which is accurate enough for a report.
@@ -158,17 +157,9 @@ class Descent(DescentLoop):
 
     def final_divergence(self) -> float:
         """Return KL with the most exact normalizer."""
-        weighted, positions = self._weighted, self.positions
-        if weighted is None:
-            self.normalizer = best_normalizer(positions, self.settings.threads)
-        else:
-            self.normalizer = weighted.normalizer(best_normalizer(weighted.repeat(positions), self.settings.threads))
+        between = best_normalizer(self.positions, self.settings.threads, self._values)
+        self.normalizer = self._with_inner_pairs(between)
         return self.divergence()
-
-    def _weights_in_order(self) -> NDArray[np.int64] | None:
-        if self.duplicates is None:
-            return None
-        return self.duplicates.weights if self.order is None else self.duplicates.weights[self.order]
 
     def _in_input_order(self) -> Positions:
         """Return a copy of the positions of the (distinct) rows, in the order of the input."""

@@ -1,10 +1,9 @@
 """Equal rows, merged into one point for the descent and spread around it afterwards.
 
 No force separates points in one position, and a row with more duplicates than neighbors has no edge to other rows. So
-the map is computed for the distinct rows. The weight of a distinct row is the number of its duplicates, up to the
-perplexity: larger weights make the descent unstable. A point of weight w pulls and pushes like w points in one
-position. When the map is finished, equal rows are spread on a disc around their common position. The area of the disc
-is proportional to their number, and neighbors limit it.
+the map is computed for the distinct rows, which have weights (`weights`). When the map is finished, equal rows are
+spread on a disc around their common position. The area of the disc is proportional to their number, and neighbors limit
+it.
 """
 
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne.arrays import AnyArray, Positions
-from pixelsne.repulsion import Repulsion
-from pixelsne.screen import Screen
 
 NUMBERS_PER_BLOCK = 20_000
 
@@ -30,7 +27,10 @@ class Duplicates:
     """The groups of equal rows. Distinct rows are numbered in the order of their first occurrence."""
 
     group: NDArray[np.int32]  # (n) the distinct row that each row equals
-    weights: NDArray[np.int64]  # (distinct) the number of points that each counts as
+
+    def __len__(self) -> int:
+        """Return the number of distinct rows."""
+        return int(self.group.max()) + 1
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -88,10 +88,10 @@ def row_hashes(rows: AnyArray) -> NDArray[np.uint64]:
     return hashes
 
 
-def find_duplicates(rows: AnyArray, max_weight: int, fixed: NDArray[np.bool_] | None = None) -> Duplicates | None:
-    """Return the groups of equal rows. max_weight: the largest weight of a distinct row. fixed: rows not to merge.
+def find_duplicates(rows: AnyArray, fixed: NDArray[np.bool_] | None = None) -> Duplicates | None:
+    """Return the groups of equal rows; None if all are distinct (nothing to merge) or equal (nothing to arrange).
 
-    Return None if all rows are distinct (nothing to merge) or all are equal (nothing to arrange).
+    fixed: rows not to merge.
     """
     leader = first_equal_rows(rows)
     if fixed is not None:
@@ -99,9 +99,7 @@ def find_duplicates(rows: AnyArray, max_weight: int, fixed: NDArray[np.bool_] | 
     if (leader == np.arange(len(rows))).all():
         return None
     leaders, group = np.unique(leader, return_inverse=True)
-    if len(leaders) == 1:
-        return None
-    return Duplicates(group.ravel().astype(np.int32), np.minimum(np.bincount(group.ravel()), max_weight))
+    return None if len(leaders) == 1 else Duplicates(group.ravel().astype(np.int32))
 
 
 def without_fixed(leader: NDArray[np.int64], fixed: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -126,34 +124,3 @@ def first_equal_rows(rows: AnyArray) -> NDArray[np.int64]:
         same = (rows[block] == rows[leader[block]]).all(axis=1)
         leader[block[~same]] = block[~same]  # rows with equal hashes and different values stay separate
     return leader
-
-
-class WeightedPoints:
-    """Weighted points for repulsion methods without weights: each point is repeated, and the push on one is used."""
-
-    def __init__(self, weights: NDArray[np.int64]) -> None:
-        self._repeated = np.repeat(np.arange(len(weights)), weights)
-        self._first = np.cumsum(weights) - weights
-        self._push = np.empty((len(self._repeated), 2), dtype=np.float32)
-        # Pairs within one point would add 1 each to the normalizer.
-        self._pairs_within = float(np.sum(weights * (weights - 1)))
-
-    def __len__(self) -> int:
-        return len(self._repeated)
-
-    def repeat(self, positions: Positions) -> Positions:
-        return positions[self._repeated]
-
-    def normalizer(self, of_repeated: float) -> float:
-        """Return the normalizer between different points, from that of the repeated points."""
-        return of_repeated - self._pairs_within
-
-    def for_weighted_points(self, repel: Repulsion) -> Repulsion:
-        """Turn a repulsion of the repeated points into one of the weighted points."""
-
-        def repel_weighted(positions: Positions, screen: Screen, push: Positions) -> float:
-            normalizer = repel(self.repeat(positions), screen, self._push)
-            np.take(self._push, self._first, axis=0, out=push)
-            return self.normalizer(normalizer)
-
-        return repel_weighted

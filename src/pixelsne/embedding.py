@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pixelsne.arrays import Positions
 from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.neighborhood import Neighborhood
@@ -20,3 +23,4 @@ class Embedding:
     stopped_by: StoppedBy
     timings: dict[str, float]  # seconds by stage
     history: History
+    weights: NDArray[np.float32] | None = None  # (n), relative to their mean; None: all are equal

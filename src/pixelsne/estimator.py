@@ -26,6 +26,7 @@ from pixelsne.transform import place_rows
 from pixelsne.unknown_parameters import explain_unknown_parameters
 from pixelsne.unlike_columns import warn_of_unlike_columns
 from pixelsne.watched import finish, watched
+from pixelsne.weights import check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -74,7 +75,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         columns, "auto" takes at most 512 components, and fewer above 31,250 columns. For "euclidean", "cosine" and
         "correlation".
     duplicates : {"merge", "keep"}, default="merge"
-        "merge" computes the map with one weighted point for equal rows, and spreads them around it afterwards. Ignored
+        "merge" computes the map with one weighted point for equal rows, and spreads them around it afterwards. Its
+        weight is the sum of the rows' weights, as if there were at most as many rows as the perplexity. Ignored
         for metric="precomputed" and "affinities", and on a cluster.
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
         Initial positions. A fitted model places the points on its map first, so that maps of growing data stay
@@ -214,7 +216,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Return a model with the settings of the paper's "t-sne", "bh-sne", "pixelsne-vp" or "pixelsne-rp"."""
         return cls(**{**PRESETS[check_choice("preset", name, PRESETS)], **overrides})
 
-    def fit(self, X: Any, y: Any = None, *, fixed: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+    def fit(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
         """Compute the map. `y` is ignored.
 
         X: an array, a sparse matrix or a data frame of numbers (n, d), without missing values. The metrics "euclidean",
@@ -222,13 +224,18 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         A dask array or data frame is embedded on the cluster of the current client. The fitted attributes with one row
         per point are then dask arrays on the cluster.
 
+        weights: one number >= 0 for each row, or None. A row of weight w acts on all others like w equal rows, by pull
+        and push; see "Weights" in docs/algorithm.md.
         fixed: a boolean mask (n) of rows that stay where `init` puts them, bit for bit in `positions_`, while the
         others move. It needs init_scale=None, and an array or a fitted model as `init`. Fixed rows attract and repel
-        the others, and are not merged with equal rows. The map is not centered then. On one machine only.
+        the others, and are not merged with equal rows. The map is not centered then. Weights and fixed rows are for
+        one machine.
         """
         if hasattr(X, "__dask_graph__"):
+            if weights is not None:
+                raise ValueError("weights are for one machine, and X is on a cluster; pass X.compute(), or no weights")
             return self._fit_on_cluster(X, fixed=fixed)
-        run = self.start(X, fixed=fixed)
+        run = self.start(X, weights=weights, fixed=fixed)
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
             listeners = self._listeners(stack)
@@ -278,17 +285,17 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
         return self._embedding
 
-    def fit_transform(self, X: Any, y: Any = None, *, fixed: Any = None) -> Placed:
+    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> Placed:
         """Compute the map and return `embedding_`. Arguments are those of `fit`."""
-        placed: Placed = self.fit(X, y, fixed=fixed).embedding_
+        placed: Placed = self.fit(X, y, weights=weights, fixed=fixed).embedding_
         return placed
 
-    def iter_fit(self, X: Any, *, fixed: Any = None) -> Iterator[Snapshot]:
+    def iter_fit(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Iterator[Snapshot]:
         """Compute the map step by step: yield a Snapshot after every iteration. Arguments are those of `fit`.
 
         After `break` or Ctrl-C, the model has the map as it is then. `callback` and `verbose` are not used.
         """
-        run = self.start(X, fixed=fixed)
+        run = self.start(X, weights=weights, fixed=fixed)
         stopped_by: StoppedBy | None = None
         try:
             yield from run.snapshots()
@@ -327,7 +334,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
-    def start(self, X: Any, *, fixed: Any = None) -> Run:
+    def start(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Run:
         """Return a run that has not started, for callers that iterate over its snapshots and then call `finish`.
 
         Arguments are those of `fit`.
@@ -343,7 +350,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n = values.shape[0]
         if not isinstance(settings.init, str) and len(settings.init) != n:
             raise ValueError(f"init must have one row for each of the {n} points, got {len(settings.init)}")
-        return Run(values, settings, fixed=check_fixed(fixed, n, settings))
+        return Run(values, settings, weights=check_weights(weights, n), fixed=check_fixed(fixed, n, settings))
 
     def _check_input(self, X: Any, *, reset: bool) -> Any:
         """Return X as a dense or CSR array of finite numbers; raise ValueError for anything else."""

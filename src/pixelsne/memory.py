@@ -30,6 +30,9 @@ EDGE = 12
 # Bytes of a point in the descent: position, velocity, gains, both forces, and its index in the order of the field.
 POINT_IN_DESCENT = 100
 
+# Bytes of a point's weight, in the input and in the descent, and of the factors of its step.
+WEIGHT = 32
+
 # Bytes per entry of a precomputed graph, which is copied, sorted and transposed.
 PAIR_IN_GRAPH = 48
 
@@ -56,16 +59,17 @@ class Workload:
     counted_by: str = "n_neighbors"  # the parameter that sets the number of neighbors; "": the input sets it
     columns: int = 0  # columns of an input that is reduced; 0: no reduction
     fewest_dimensions: int | None = None  # the fewest that n_pca="auto" may choose; None: equal to `dimensions`
+    weighted: bool = False
 
 
-def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
+def workload(values: Any, settings: Settings, neighbor_count: int, *, weighted: bool = False) -> Workload:
     n, columns = values.shape
     by_perplexity = settings.n_neighbors is None and settings.perplexity is not None
     counted_by = "perplexity" if by_perplexity else "n_neighbors"
     if settings.metric in PRECOMPUTED_METRICS and sparse.issparse(values):
         neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:
-        return Workload(n, 0, neighbor_count, "precomputed", counted_by)
+        return Workload(n, 0, neighbor_count, "precomputed", counted_by, weighted=weighted)
     reduced = columns if reduces(columns, settings.n_pca) else 0
     if not reduced or isinstance(settings.n_pca, int):
         dimensions, fewest = min(n, settings.n_pca) if reduced else columns, None
@@ -73,7 +77,7 @@ def workload(values: Any, settings: Settings, neighbor_count: int) -> Workload:
         dimensions = most_components(n, columns, iterates=columns > WIDEST_COVARIANCE)
         fewest = min(dimensions, FEWEST_COMPONENTS)
     search = choose_search(settings.neighbors, n, dimensions, neighbor_count)
-    return Workload(n, dimensions, neighbor_count, search, counted_by, reduced, fewest)
+    return Workload(n, dimensions, neighbor_count, search, counted_by, reduced, fewest, weighted)
 
 
 def reduced_to(work: Workload, dimensions: int) -> Workload:
@@ -122,7 +126,7 @@ def bytes_by_stage(work: Workload) -> dict[str, float]:
         "reduce": points + reducing_bytes(work),
         "neighbors": points + PAIR * pairs + search_bytes(work),
         "affinities": points + PAIR * pairs + joint + SHARE_AT_ONCE * (EDGE * pairs + joint),
-        "descent": points + joint + POINT_IN_DESCENT * work.n,
+        "descent": points + joint + (POINT_IN_DESCENT + (WEIGHT if work.weighted else 0)) * work.n,
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne import _core
-from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize, weigh
+from pixelsne.affinities import Affinities, Conditional, calibrate, symmetrize
 from pixelsne.arrays import AnyArray, Positions
 from pixelsne.descent import Descent, State
 from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
@@ -26,9 +26,16 @@ from pixelsne.screen import Screen
 from pixelsne.settings import Settings
 from pixelsne.spaces import Coordinates, PrecomputedAffinities, Space, make_space
 from pixelsne.watched import watched
+from pixelsne.weights import Float64s, PointWeights, map_weights, weigh, weigh_affinities, weights_of_points
 
 Result = TypeVar("Result")
 Order = NDArray[np.int32] | None
+Shares = NDArray[np.float32] | None
+
+
+def in_order(rows: Any, order: Order) -> Any:
+    """Return an array by rows in the order of the affinities."""
+    return rows if order is None else rows[order]
 
 
 @dataclass(frozen=True)
@@ -39,33 +46,48 @@ class Prepared:
     affinities: Affinities
     order: Order  # order[i] is the (distinct) input row of row i of the affinities; None: row i
     duplicates: Duplicates | None = None  # None: each input row is a point of its own
+    weights: PointWeights | None = None
 
     def kl_divergence(self, positions: Positions, settings: Settings) -> float:
         """Return the KL divergence of positions in embedding units, in the order of the input."""
         distinct = positions if self.duplicates is None else self.duplicates.centers(positions)
-        in_order = distinct if self.order is None else distinct[self.order]
-        return Descent(self.affinities, in_order, settings, self.order, self.duplicates).final_divergence()
+        return self.descent(in_order(distinct, self.order), settings).final_divergence()
+
+    def descent(self, positions: Positions, settings: Settings, fixed: NDArray[np.bool_] | None = None) -> Descent:
+        """Return the descent from positions in the order of the affinities. fixed: of the input rows."""
+        pinned = None if fixed is None else self.by_point(fixed)
+        weights, duplicates = self.weights, self.duplicates
+        return Descent(self.affinities, positions, settings, self.order, duplicates, weights, fixed=pinned)
 
     def by_point(self, of_rows: AnyArray) -> AnyArray:
         """Return the values of input rows in the order of the affinities; of equal rows, that of the first."""
         distinct = of_rows if self.duplicates is None else of_rows[self.duplicates.first]
-        return distinct if self.order is None else distinct[self.order]
+        return cast("AnyArray", in_order(distinct, self.order))
 
 
 class Run:
     """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`.
 
-    fixed: (n) which rows stay at their initial positions; None: no row does.
+    weights: (n), checked; None: all are 1. fixed: (n) which rows stay at their initial positions; None: no row does.
     """
 
-    def __init__(self, values: Any, settings: Settings, *, fixed: NDArray[np.bool_] | None = None) -> None:
+    def __init__(
+        self,
+        values: Any,
+        settings: Settings,
+        *,
+        weights: Float64s | None = None,
+        fixed: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.settings = settings
+        self.weights = weights
         self.fixed = fixed
         warn_of_no_late_phase(settings)
         self.neighborhood: Neighborhood = neighborhood_of_input(values, settings)
         if self.neighborhood.warning:
             warnings.warn(self.neighborhood.warning, UserWarning, stacklevel=4)
-        self.workload: Workload = workload(values, settings, self.neighborhood.n_neighbors)
+        count = self.neighborhood.n_neighbors
+        self.workload: Workload = workload(values, settings, count, weighted=weights is not None)
         self.timings: dict[str, float] = {}  # seconds of completed stages
         self._stage: str | None = None
         self._stage_began = 0.0
@@ -77,7 +99,7 @@ class Run:
         """Run all remaining stages."""
         if self.prepared is None or self.descent is None:
             self.prepared = prepared = yield from self.prepare()
-            self.descent = self._descent(prepared, self._initial_positions(prepared))
+            self.descent = prepared.descent(self._initial_positions(prepared), self.settings, self.fixed)
         with self._timed("descent"):
             yield from self.descent
 
@@ -87,11 +109,15 @@ class Run:
         space = yield from self._make_space()
         distinct, duplicates = space, None
         if self.settings.duplicates == "merge":
-            distinct, duplicates = space.distinct(int(max(self.neighborhood.perplexity)), self.fixed)
+            distinct, duplicates = space.distinct(self.fixed)
+        weights = weights_of_points(self.weights, duplicates, int(max(self.neighborhood.perplexity)))
         if duplicates is not None:
-            self._adapt_to_distinct_rows(len(duplicates.weights))
-        affinities, order = yield from self._affinities(distinct, duplicates)
-        return Prepared(space, affinities, order, duplicates)
+            self._adapt_to_distinct_rows(len(duplicates))
+        affinities, order, shares = yield from self._affinities(distinct, None if weights is None else weights[0])
+        if weights is None or shares is None:
+            return Prepared(space, affinities, order, duplicates)
+        values = in_order(weights[0], order).astype(np.float32)
+        return Prepared(space, affinities, order, duplicates, PointWeights(values, weights[1], shares))
 
     def _adapt_to_distinct_rows(self, distinct: int) -> None:
         """Choose the neighborhood again, for this many distinct rows."""
@@ -102,28 +128,29 @@ class Run:
 
     def resume(self, prepared: Prepared, state: State) -> None:
         """Continue from the state of another run with the same values and settings."""
-        descent = self._descent(prepared, state.positions)
+        descent = prepared.descent(state.positions, self.settings, self.fixed)
         descent.resume(state)
         if prepared.duplicates is not None:
-            self._adapt_to_distinct_rows(len(prepared.duplicates.weights))
+            self._adapt_to_distinct_rows(len(prepared.duplicates))
         self._values, self.prepared, self.descent = None, prepared, descent
 
-    def _descent(self, prepared: Prepared, positions: Positions) -> Descent:
-        fixed = None if self.fixed is None else prepared.by_point(self.fixed)
-        return Descent(prepared.affinities, positions, self.settings, prepared.order, prepared.duplicates, fixed=fixed)
-
     def _affinities(
-        self, space: Space, duplicates: Duplicates | None
-    ) -> Generator[Snapshot, None, tuple[Affinities, Order]]:
+        self, space: Space, weights: Float64s | None
+    ) -> Generator[Snapshot, None, tuple[Affinities, Order, Shares]]:
+        """Return P, its order, and with weights the step shares. weights: of the points, in the order of the input."""
+        shares: Shares = None
         if isinstance(space, PrecomputedAffinities) and space.affinities is not None:
-            return space.affinities, None
+            affinities = space.affinities
+            if weights is not None:
+                affinities, shares = weigh_affinities(affinities, weights)
+            return affinities, None, shares
         neighbors = yield from self._find_neighbors(space)
         order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
         del neighbors  # frees the distances, half of its memory
-        if duplicates is not None:
-            conditional = weigh(conditional, duplicates.weights if order is None else duplicates.weights[order])
-        return (yield from self._symmetrize(conditional)), order
+        if weights is not None:
+            conditional, shares = weigh(conditional, in_order(weights, order))
+        return (yield from self._symmetrize(conditional)), order, shares
 
     def _initial_positions(self, prepared: Prepared) -> Positions:
         """Return initial positions, in the order of the affinities."""
@@ -143,7 +170,7 @@ class Run:
             start = initial_positions(axes, init, seed, deviation)  # equal rows that are not merged stay together
         else:
             start = separate_coinciding(initial_positions(axes, init[rows], seed, deviation), seed, deviation)
-        return start if prepared.order is None else start[prepared.order]
+        return cast("Positions", in_order(start, prepared.order))
 
     def _continued_positions(self, prepared: Prepared) -> Positions:
         """Return the positions of init as they are, in the order of the affinities. Merged rows start at their mean."""
@@ -151,7 +178,7 @@ class Run:
         given = init if duplicates is None else duplicates.centers(init)
         fixed = self.fixed if self.fixed is None or duplicates is None else self.fixed[duplicates.first]
         start = continued_positions(given, self.settings.seed, fixed)
-        return start if prepared.order is None else start[prepared.order]
+        return cast("Positions", in_order(start, prepared.order))
 
     def _make_space(self) -> Generator[Snapshot, None, Space]:
         values, self._values = self._values, None
@@ -220,6 +247,7 @@ class Run:
             stopped_by=stopped_by or descent.stopped_by,
             timings=self.seconds(),
             history=descent.history,
+            weights=map_weights(self.weights),
         )
 
 

@@ -1,13 +1,14 @@
 """Compute the repulsive forces between all points, by one of several methods.
 
-Contract: a method writes the push on every point, sum over j of (y_i - y_j) / (1 + d^2)^2, undivided and
-without the factor 4, and returns the normalizer Z.
+Contract: a method writes the push on every point, sum over j of w_j (y_i - y_j) / (1 + d^2)^2, undivided and without
+the factor 4, and returns the normalizer Z, sum over i != j of w_i w_j / (1 + d^2). Without weights, all w are 1.
 """
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # settings reads the table below to check names
     from pixelsne.settings import Settings
 
 Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
+Weights = NDArray[np.float32] | None  # (n), positive
 
 # Up to this many points, all pairs take about a millisecond.
 EXACT_UP_TO = 2_000
@@ -30,23 +32,23 @@ MOST_NODES = 4096
 EXACT_NORMALIZER_UP_TO = 50_000
 
 
-def repel_exactly(settings: "Settings") -> Repulsion:
+def repel_exactly(settings: "Settings", weights: Weights = None) -> Repulsion:
     def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
-        return _core.exact_repulsion(positions, push, settings.threads)
+        return _core.exact_repulsion(positions, push, settings.threads, weights)
 
     return repel
 
 
-def repel_by_barnes_hut(settings: "Settings") -> Repulsion:
+def repel_by_barnes_hut(settings: "Settings", weights: Weights = None) -> Repulsion:
     tree = _core.TreeRepulsion()
 
     def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
-        return tree.barnes_hut(positions, settings.theta, push, settings.threads)
+        return tree.barnes_hut(positions, settings.theta, push, settings.threads, weights)
 
     return repel
 
 
-def repel_by_pixel_tree(settings: "Settings") -> Repulsion:
+def repel_by_pixel_tree(settings: "Settings", weights: Weights = None) -> Repulsion:
     tree = _core.TreeRepulsion()
 
     def repel(positions: Positions, screen: Screen, push: Positions) -> float:
@@ -59,22 +61,23 @@ def repel_by_pixel_tree(settings: "Settings") -> Repulsion:
             settings.center,
             push,
             settings.threads,
+            weights,
         )
 
     return repel
 
 
-def repel_by_pixel_field(settings: "Settings") -> Repulsion:
+def repel_by_pixel_field(settings: "Settings", weights: Weights = None) -> Repulsion:
     field = _core.FieldRepulsion()
     most_nodes = min(max(*settings.resolution, USUAL_MOST_NODES), MOST_NODES) // 16 * 16
 
     def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
-        return field.pixel_field(positions, most_nodes, push, settings.threads)
+        return field.pixel_field(positions, most_nodes, push, settings.threads, weights)
 
     return repel
 
 
-METHODS: dict[str, Callable[["Settings"], Repulsion]] = {
+METHODS: dict[str, Callable[["Settings", Weights], Repulsion]] = {
     "exact": repel_exactly,
     "barnes-hut": repel_by_barnes_hut,
     "pixel-tree": repel_by_pixel_tree,
@@ -82,16 +85,16 @@ METHODS: dict[str, Callable[["Settings"], Repulsion]] = {
 }
 
 
-def choose_repulsion(settings: "Settings", n: int) -> Repulsion:
+def choose_repulsion(settings: "Settings", n: int, weights: Weights = None) -> Repulsion:
     name = settings.repulsion
     if name == "auto":
         name = "exact" if n <= EXACT_UP_TO else "pixel-field"
-    return METHODS[name](settings)
+    return METHODS[name](settings, weights)
 
 
-def best_normalizer(positions: Positions, threads: int) -> float:
+def best_normalizer(positions: Positions, threads: int, weights: Weights = None) -> float:
     """Return the normalizer Z: exact up to EXACT_NORMALIZER_UP_TO points, above that by the field (within 0.02 %)."""
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
-        return _core.exact_repulsion(positions, push, threads)
-    return _core.FieldRepulsion().pixel_field(positions, MOST_NODES, push, threads)
+        return _core.exact_repulsion(positions, push, threads, weights)
+    return _core.FieldRepulsion().pixel_field(positions, MOST_NODES, push, threads, weights)

@@ -54,11 +54,8 @@ class Space(Protocol):
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:
         """Return the index of the first point that each new row equals, (m); -1 if there is none."""
 
-    def distinct(self, max_weight: int, fixed: Mask | None) -> "tuple[Space, Duplicates | None]":
-        """Return the space of the distinct rows, and the Duplicates. max_weight: of a distinct row.
-
-        fixed: (n) rows that are not merged; None: all equal rows are.
-        """
+    def distinct(self, fixed: Mask | None) -> "tuple[Space, Duplicates | None]":
+        """Return the space of the distinct rows, and the Duplicates. fixed: (n) rows not to merge; None: merge all."""
 
     def coordinates_for_init(self) -> AnyArray | None:
         """Return (n, d) coordinates for the initial positions; None if the space has none."""
@@ -162,8 +159,8 @@ class Coordinates:
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_zero_distance(neighbors)
 
-    def distinct(self, max_weight: int, fixed: Mask | None) -> "tuple[Coordinates, Duplicates | None]":
-        duplicates = find_duplicates(self.points, max_weight, fixed)
+    def distinct(self, fixed: Mask | None) -> "tuple[Coordinates, Duplicates | None]":
+        duplicates = find_duplicates(self.points, fixed)
         return (self if duplicates is None else replace(self, points=self.points[duplicates.first])), duplicates
 
     def coordinates_for_init(self) -> AnyArray:
@@ -234,8 +231,8 @@ class PairwiseMetric:
         first = {key: index for index, key in reversed(list(enumerate(keys(self.values))))}
         return np.array([first.get(key, -1) for key in keys(values)], dtype=np.int64)
 
-    def distinct(self, max_weight: int, fixed: Mask | None) -> "tuple[PairwiseMetric, Duplicates | None]":
-        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, max_weight, fixed)
+    def distinct(self, fixed: Mask | None) -> "tuple[PairwiseMetric, Duplicates | None]":
+        duplicates = None if sparse.issparse(self.values) else find_duplicates(self.values, fixed)
         return (self if duplicates is None else replace(self, values=self.values[duplicates.first])), duplicates
 
     def coordinates_for_init(self) -> AnyArray:
@@ -263,7 +260,7 @@ class PrecomputedSpace:
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         return nearest_at_zero_distance(neighbors)
 
-    def distinct(self, max_weight: int, fixed: Mask | None) -> "tuple[Self, None]":  # noqa: ARG002
+    def distinct(self, fixed: Mask | None) -> "tuple[Self, None]":  # noqa: ARG002
         """Return the space itself: precomputed input is never merged."""
         return self, None
 

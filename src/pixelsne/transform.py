@@ -11,12 +11,17 @@ from pixelsne.embedding import Embedding
 def place_rows(values: Any, embedding: Embedding, threads: int, token: _core.ProgressToken) -> Positions:
     """Return (m, 2) positions of new rows in embedding units, at which attraction and the repulsion of the map balance.
 
+    Points of the map attract and repel by their weights, as they do in a fit.
     A row that equals a fitted row gets the position of that row, or of the first one if several are equal.
     """
     neighborhood = embedding.neighborhood
     neighbors = embedding.space.neighbors_of(values, neighborhood.n_neighbors, threads, token)
     conditional = calibrate(neighbors, neighborhood.perplexity, threads, token)
-    positions = _core.place_new_points(embedding.positions, conditional.indices, conditional.values, token, threads)
+    indices, kernels, weights = conditional.indices, conditional.values, embedding.weights
+    if weights is not None:
+        kernels = kernels * weights[indices]
+        kernels /= kernels.sum(axis=1, keepdims=True)
+    positions = _core.place_new_points(embedding.positions, indices, kernels, token, threads, weights)
     matches = embedding.space.matching_points(values, neighbors)
     positions[matches >= 0] = embedding.positions[matches[matches >= 0]]
     return positions

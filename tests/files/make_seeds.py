@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 RANDOM = np.random.default_rng(0)
 VALUES = RANDOM.normal(size=(12, 3)).astype(np.float32)
 COUNTS = sparse.random(12, 8, 0.4, format="csr", random_state=0, dtype=np.float32)
+WEIGHTS = np.arange(1.0, 13.0)
 CELLS = pd.DataFrame({"kind": pd.Categorical(list("abcabcabcabc")), "age": np.arange(12)}, index=list("ghijklmnopqr"))
 
 
@@ -57,8 +58,9 @@ def write_cells() -> None:
 def write_runs() -> None:
     model = PixelSNE(perplexity=3, max_iter=20, random_state=0, n_jobs=1)
     model.fit(VALUES).save(HERE / "euclidean.model")
-    PixelSNE(perplexity=3, max_iter=20, random_state=0, metric="manhattan").fit(COUNTS).save(HERE / "manhattan.model")
-    run = model.start(VALUES)
+    other = PixelSNE(perplexity=3, max_iter=20, random_state=0, metric="manhattan")
+    other.fit(COUNTS, weights=WEIGHTS).save(HERE / "manhattan.model")
+    run = model.start(VALUES, weights=WEIGHTS)
     for snapshot in run.snapshots():
         if snapshot.iteration == 5:
             break

@@ -44,6 +44,8 @@ def check(options: EmbedOptions) -> None:
     for name, option in ONE_MACHINE_OPTIONS.items():
         if getattr(options.files, name):
             raise click.UsageError(f"{option} needs the map on one machine: omit it, or omit --cluster")
+    if options.reading.weight:
+        raise click.UsageError("--weight is for one machine: omit it, or omit --cluster")
     for name, reason in UNUSED_OPTIONS.items():
         if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{reason}; omit it, or omit --cluster")

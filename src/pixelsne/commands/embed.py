@@ -10,7 +10,7 @@ import click
 
 from pixelsne import __version__
 from pixelsne.coloring import check_colors
-from pixelsne.commands.fitting import make_model, read_input
+from pixelsne.commands.fitting import make_model, read_input, weights_of
 from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.options import EmbedOptions
 from pixelsne.commands.paths import check_disk, check_paths
@@ -68,7 +68,7 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             source = read_checked(options, model)
             check_disk(files, model, source)
             clock.mark("read")
-            fit = model.start(source.values)
+            fit = model.start(source.values, weights=weights_of(source, options.reading.weight))
             checkpoint = open_checkpoint(options, fit, source)
             clock.mark("checkpoint")
             run_fit(fit, signals, checkpoint, reporter)
@@ -103,7 +103,7 @@ def open_checkpoint(options: EmbedOptions, fit: Run, source: Source) -> Checkpoi
     path = options.files.checkpoint or resumed
     if path is None:
         return None
-    identity = identity_of(source.values, fit.settings, fixed=fit.fixed)
+    identity = identity_of(source.values, fit.settings, fixed=fit.fixed, weights=fit.weights)
     is_same = False
     if resumed is not None and Path(resumed).exists():
         resume(resumed, fit, identity)

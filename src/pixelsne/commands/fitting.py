@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pixelsne.choices import SCALES, STARTS
 from pixelsne.commands.options import FitOptions
 from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
+from pixelsne.files.columns import is_number
 from pixelsne.files.errors import FileError
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import NUMBERED, CheckMemory, ReadOptions, Source
@@ -17,6 +19,7 @@ from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
 from pixelsne.settings import FEWEST_ROWS, NO_START, SCALED_METRICS, settings_of, too_few
 from pixelsne.unlike_columns import describe_widths
+from pixelsne.weights import Float64s
 
 # Options that are passed to the estimator unchanged, if they are set.
 PARAMETERS = (
@@ -52,6 +55,30 @@ def read_input(path: str, reading: ReadOptions, fitting: FitOptions, model: Pixe
     if fitting.scale == "auto" and not fitting.preset:
         scale_table(model, source, reporter)
     return source
+
+
+def weights_of(source: Source, name: str | None) -> Float64s | None:
+    """Return the weights of the rows, from the column of that name; None without a name."""
+    column = source.column(name)
+    if column is None:
+        return None
+    if not (is_number(column.type) or pa.types.is_boolean(column.type)):
+        raise FileError(
+            source.path, f"column {name!r} holds {column.type}, not numbers; choose another column with --weight"
+        )
+    numbers: Float64s = column.cast(pa.float64(), safe=False).to_numpy()  # nulls become NaN
+    wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        value = "no value" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+        raise FileError(
+            source.path,
+            f"column {name!r}, row {row + 1}: {value} is not a weight, which must be 0 or more; correct it or remove "
+            "the row",
+        )
+    if not numbers.any():
+        raise FileError(source.path, f"column {name!r} holds only zeros; some weights must be above 0; omit --weight")
+    return numbers
 
 
 def scale_table(model: PixelSNE, source: Source, reporter: Reporter) -> None:

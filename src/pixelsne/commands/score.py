@@ -10,6 +10,7 @@ import numpy as np
 
 from pixelsne import __version__
 from pixelsne.coloring import encode
+from pixelsne.commands.fitting import weights_of
 from pixelsne.commands.options import ScoreOptions
 from pixelsne.commands.reporter import Reporter
 from pixelsne.comparison import Classes, Comparison, sample_rows
@@ -56,7 +57,8 @@ def run(options: ScoreOptions) -> None:
 
 def score_map(options: ScoreOptions, reporter: Reporter) -> dict[str, Any]:
     map_ = read_map(options.map_path)
-    source = read_file_or_parts(options.input_path, read_options(options, map_))
+    reading = read_options(options, map_)
+    source = read_file_or_parts(options.input_path, reading)
     if len(source) != len(map_.placed):
         raise FileError(
             options.map_path,
@@ -74,7 +76,7 @@ def score_map(options: ScoreOptions, reporter: Reporter) -> dict[str, Any]:
         "pixelsne_version": __version__,
         "rows": len(source),
         **scores(compared, counts),
-        "kl_divergence": divergence(source, map_, model),
+        "kl_divergence": divergence(source, map_, model, weights_of(source, reading.weight)),
     }
 
 
@@ -88,6 +90,7 @@ def read_options(options: ScoreOptions, map_: Map) -> ReadOptions:
         reading,
         columns=reading.columns or columns,
         representation=reading.representation or metadata.get("rep"),
+        weight=metadata.get("weight"),
     )
 
 
@@ -105,14 +108,14 @@ def model_of(options: ScoreOptions, map_: Map) -> PixelSNE:
     return PixelSNE(**settings, n_jobs=options.jobs)
 
 
-def divergence(source: Source, map_: Map, model: PixelSNE) -> float | None:
+def divergence(source: Source, map_: Map, model: PixelSNE, weights: Any) -> float | None:
     """Return the KL divergence, or None if the map does not store the size of a pixel in embedding units."""
     units = map_.metadata.get("unit_per_pixel")
     if not isinstance(units, list):
         return None
     if len(source) <= EXACT_UP_TO:
         model.set_params(neighbors="exact")
-    prepared = finish(model.start(source.values).prepare())
+    prepared = finish(model.start(source.values, weights=weights).prepare())
     return prepared.kl_divergence((map_.placed * np.array(units)).astype(np.float32), settings_of(model, **NO_START))
 
 

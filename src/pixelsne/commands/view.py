@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pixelsne.commands.fitting import make_model, read_input
+from pixelsne.commands.fitting import make_model, read_input, weights_of
 from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.options import DrawOptions, EmbedFiles, ViewOptions
 from pixelsne.commands.paths import check_paths
@@ -88,6 +88,7 @@ def live_page(options: ViewOptions, reporter: Reporter) -> tuple[Page, LiveRun, 
         source.extra_columns,
         Path(options.path).name,
         label=reading.label,
+        weights=weights_of(source, reading.weight),
         on_finish=write,
         on_failure=lambda message: reporter.warn(f"the run failed: {message}"),
     )

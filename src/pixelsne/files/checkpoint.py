@@ -24,7 +24,8 @@ from pixelsne.files.identity import Identity, check_identity, describe_run, fing
 from pixelsne.files.model import READING_ERRORS, array_of, describe_space, finite, read_space
 from pixelsne.files.paths import target_of
 from pixelsne.pipeline import Prepared, Run
-from pixelsne.settings import Settings, check_choice, check_count
+from pixelsne.settings import Settings, check_choice, check_count, check_number
+from pixelsne.weights import PointWeights, are_relative
 
 if TYPE_CHECKING:
     from pixelsne.arrays import AnyArray
@@ -36,11 +37,14 @@ LAST_SAMPLE = "last_look"  # name of the array in the file
 STATE_ARRAYS = ("positions", "velocity", "gains")
 
 
-def identity_of(values: Any, settings: Settings, *, fixed: "AnyArray | None" = None) -> Identity:
-    """Return the identity of a run on these values with these settings. fixed: as in `Run`."""
+def identity_of(
+    values: Any, settings: Settings, *, weights: "AnyArray | None" = None, fixed: "AnyArray | None" = None
+) -> Identity:
+    """Return the identity of a run on these values with these settings. weights, fixed: as in `Run`."""
     rows, columns = values.shape
-    of_rows = {"fixed": None if fixed is None else fingerprint(fixed)}
-    return describe_run(int(rows), int(columns), fingerprint(values), settings) | of_rows
+    weighed, held = (None if of_rows is None else fingerprint(of_rows) for of_rows in (weights, fixed))
+    identity = describe_run(int(rows), int(columns), fingerprint(values), settings, weights=weighed)
+    return identity | {"fixed": held}
 
 
 def prepared_path(path: Path) -> Path:
@@ -114,9 +118,17 @@ def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
     if prepared.order is not None:
         arrays["order"] = prepared.order
     if prepared.duplicates is not None:
-        arrays |= {"duplicate_group": prepared.duplicates.group, "duplicate_weights": prepared.duplicates.weights}
-    space = describe_space(prepared.space.for_transform(), arrays)
-    write_archive(path, {"kind": KIND_PREPARED, "version": VERSION, "run": identity, "space": space}, arrays)
+        arrays["duplicate_group"] = prepared.duplicates.group
+    if prepared.weights is not None:
+        arrays |= {"weights": prepared.weights.values, "step_shares": prepared.weights.step_shares}
+    document = {
+        "kind": KIND_PREPARED,
+        "version": VERSION,
+        "run": identity,
+        "space": describe_space(prepared.space.for_transform(), arrays),
+        "inner_pairs": None if prepared.weights is None else prepared.weights.inner_pairs,
+    }
+    write_archive(path, document, arrays)
 
 
 def resume(path: str | os.PathLike[str], run: Run, identity: Identity) -> None:
@@ -174,14 +186,20 @@ def read_prepared(document: dict[str, Any], arrays: dict[str, Any]) -> Prepared:
     duplicates = read_duplicates(arrays, len(affinities)) if "duplicate_group" in arrays else None
     if space.size() != (len(affinities) if duplicates is None else len(duplicates.group)):
         raise DamagedFileError("the numbers of its points and affinities do not match")
-    return Prepared(space, affinities, order, duplicates)
+    weights = read_weights(document, arrays, len(affinities)) if "weights" in arrays else None
+    return Prepared(space, affinities, order, duplicates, weights)
 
 
 def read_duplicates(arrays: dict[str, Any], distinct: int) -> Duplicates:
     group = array_of(arrays, "duplicate_group", np.int32, (None,))
-    weights = array_of(arrays, "duplicate_weights", np.int64, (distinct,))
     if not np.array_equal(np.unique(group), np.arange(distinct)):
         raise DamagedFileError("its groups of duplicates do not match its distinct rows")
-    if (weights < 1).any() or (weights > np.bincount(group)).any():
-        raise DamagedFileError("the weights of its duplicates do not match their number")
-    return Duplicates(group, weights)
+    return Duplicates(group)
+
+
+def read_weights(document: dict[str, Any], arrays: dict[str, Any], n: int) -> PointWeights:
+    values = array_of(arrays, "weights", np.float32, (n,))
+    shares = array_of(arrays, "step_shares", np.float32, (n,))
+    if not are_relative(values) or not ((shares > 0) & (shares <= 1)).all():
+        raise DamagedFileError("its weights are not relative to their mean, or its step shares not between 0 and 1")
+    return PointWeights(values, check_number("inner_pairs", document["inner_pairs"], 0.0), shares)

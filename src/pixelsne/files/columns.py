@@ -36,7 +36,7 @@ def is_vector(kind: pa.DataType) -> bool:
 
 def choose_columns(path: Path, schema: pa.Schema, options: ReadOptions) -> list[str]:
     """Return the names of the columns to embed: the requested ones, or all vector columns, or else all numeric ones."""
-    requested = (*(options.columns or ()), *((options.label,) if options.label else ()))
+    requested = (*(options.columns or ()), *options.kept())
     counts = Counter(schema.names)
     for name in requested:
         count = counts[name]
@@ -50,8 +50,8 @@ def choose_columns(path: Path, schema: pa.Schema, options: ReadOptions) -> list[
         kind = kinds[name]
         if not (is_number(kind) or is_vector(kind) or pa.types.is_boolean(kind)):
             raise FileError(path, f"column {name!r} holds {kind}, not numbers; choose other columns with --columns")
-        if name == options.label:
-            raise FileError(path, f"column {name!r} is the label, which is not embedded; leave it out of --columns")
+        if role := options.kept().get(name):
+            raise FileError(path, f"column {name!r} is the {role}, which is not embedded; leave it out of --columns")
     if not options.columns or len(set(options.columns)) < len(options.columns):
         raise FileError(path, f"--columns must name columns, each once; got {listed(options.columns) or 'none'}")
     return list(options.columns)
@@ -64,8 +64,8 @@ def listed(names: Iterable[str]) -> str:
 
 
 def default_columns(path: Path, schema: pa.Schema, options: ReadOptions) -> list[str]:
-    """Return the vector columns, or else the numeric ones, without the label and row numbers."""
-    eligible = [field for field in schema if field.name != options.label and field.name not in ROW_NUMBERS]
+    """Return the vector columns, or else the numeric ones, without the label, the weight and row numbers."""
+    eligible = [field for field in schema if field.name not in {*options.kept(), *ROW_NUMBERS}]
     vectors = [field.name for field in eligible if is_vector(field.type)]
     if not vectors and options.label is not None and is_vector(schema.field(options.label).type):
         raise FileError(

@@ -64,7 +64,7 @@ def find_kinds(
     schema, batch = reader.schema, next(iter(reader), None)
     if batch is None:
         raise FileError(path, "holds no rows")
-    requested = set(options.columns or ())
+    requested = {*(options.columns or ()), *((options.weight,) if options.weight else ())}
     fields = [field if field.name not in requested else field.with_type(pa.float64()) for field in schema]
     check_numeric_columns(path, batch, options)
     embedded = set(choose_columns(path, pa.schema(fields), options))

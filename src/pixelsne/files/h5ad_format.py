@@ -39,7 +39,9 @@ def read_h5ad(path: Path, options: ReadOptions, check_memory: CheckMemory) -> So
         raise FileError(
             path, f"is damaged: it has {values.shape[0]:,} rows of numbers and {len(extra_columns):,} cells"
         )
-    source = matrix_source(path, values, extra_columns, ReadOptions(label=options.label), check_memory)
+    source = matrix_source(
+        path, values, extra_columns, ReadOptions(label=options.label, weight=options.weight), check_memory
+    )
     return Source(path, source.values, (str(header["name"]),), extra_columns)
 
 

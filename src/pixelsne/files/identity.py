@@ -18,9 +18,9 @@ ROWS_AT_ONCE = 65_536
 Identity = dict[str, Any]
 
 
-def describe_run(rows: int, columns: int, values: str, settings: Settings) -> Identity:
-    """Return the identity of a run. values: the fingerprint of the data."""
-    data = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": values}
+def describe_run(rows: int, columns: int, values: str, settings: Settings, *, weights: str | None = None) -> Identity:
+    """Return the identity of a run. values, weights: the fingerprints of the data and of its weights, if any."""
+    data = {"version of pixelsne": __version__, "rows": rows, "columns": columns, "values": values, "weights": weights}
     return data | describe_settings(settings)
 
 
@@ -61,6 +61,9 @@ def difference(name: str, before: Any, now: Any) -> str:
         return f"was made from other data: {before!r:.60} {name}, this run has {now}"
     if name == "fixed":
         return "was made with other fixed rows"
+    if name == "weights":
+        difference = "with other weights; pass those" if before else "without weights, this run has some; omit them"
+        return f"was made {difference}"
     if name == "init":
         before, now = (value if value in STARTS else "an array" for value in (before, now))
     return f"was made with {name} {before!r:.60}, this run has {now!r:.60}"

@@ -60,6 +60,7 @@ def map_metadata(source: Source, options: ReadOptions, screen: Screen, **results
         "columns": list(source.columns),
         "rep": options.representation or default_rep,
         "label": options.label,
+        "weight": options.weight,
         "unit_per_pixel": list(screen.unit_per_pixel),
     }
 

@@ -32,6 +32,7 @@ from pixelsne.settings import (
 )
 from pixelsne.spaces import Coordinates, PairwiseMetric, PrecomputedAffinities, PrecomputedDistances, Space
 from pixelsne.sparse_structure import to_csr
+from pixelsne.weights import are_relative
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
@@ -232,6 +233,8 @@ def read_space(described: Document, arrays: Arrays) -> Space:
 
 def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embedding) -> None:
     arrays: Arrays = {"positions": embedding.positions}
+    if embedding.weights is not None:
+        arrays["weights"] = embedding.weights
     arrays |= {f"history_{name}": column for name, column in embedding.history.columns().items()}
     names = getattr(model, "feature_names_in_", None)
     document: Document = {
@@ -308,4 +311,14 @@ def read_embedding(document: Document, arrays: Arrays) -> Embedding:
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),
         timings={str(stage): finite(seconds) for stage, seconds in document["timings"].items()},
         history=History(list(zip(*columns, strict=True))),
+        weights=read_weights(arrays, len(positions)),
     )
+
+
+def read_weights(arrays: Arrays, n: int) -> AnyArray | None:
+    if "weights" not in arrays:
+        return None
+    weights = array_of(arrays, "weights", np.float32, (n,))
+    if not are_relative(weights):
+        raise DamagedFileError("its weights are not relative to their mean")
+    return weights

@@ -136,9 +136,12 @@ def matrix_source(
 ) -> Source:
     if values.ndim != MATRIX or values.dtype.kind not in NUMBERS or 0 in values.shape:
         raise FileError(path, f"must hold a matrix of numbers (rows, columns), has {values.dtype} {values.shape}")
-    if options.label is not None and (extra_columns is None or options.label not in extra_columns.column_names):
-        known = ", ".join(extra_columns.column_names) if extra_columns is not None else "none"
-        raise FileError(path, f"has no array {options.label!r} of {values.shape[0]:,} labels; it has {known}")
+    known = [] if extra_columns is None else extra_columns.column_names
+    for name, role in options.kept().items():
+        if name not in known:
+            raise FileError(
+                path, f"has no array {name!r} of {values.shape[0]:,} {role}s; it has {', '.join(known) or 'none'}"
+            )
     if options.columns is not None:
         values = values[:, [column_index(path, name, values.shape[1]) for name in options.columns]]
     rows, width = values.shape

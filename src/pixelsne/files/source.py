@@ -42,6 +42,12 @@ class ReadOptions:
 
     columns: tuple[str, ...] | None = None  # None: all vector columns, or else all numeric columns
     label: str | None = None  # never embedded
+    weight: str | None = None  # column of the rows' weights; never embedded
     header: bool | None = None  # whether a csv file has a header; None: detect
     representation: str | None = None  # key in the obsm of an h5ad file; None: X
     matrix: str = "X"  # name in an npz file; without such an array, its only matrix is read
+
+    def kept(self) -> dict[str, str]:
+        """Return the columns that the user named and that are not embedded, with what each of them is."""
+        named = {"label": self.label, "weight": self.weight}
+        return {name: role for role, name in named.items() if name is not None}

@@ -23,6 +23,7 @@ def watch(
     model: "PixelSNE",
     X: Any,
     *,
+    weights: Any = None,
     columns: Any = None,
     color: str | None = None,
     title: str = "map",
@@ -32,10 +33,10 @@ def watch(
 ) -> View:
     """Fit the model while a page shows its map; the page can pause and stop the run, `View.wait` waits for its end.
 
-    columns, color, port: as in `show`.
+    weights: as in `PixelSNE.fit`. columns, color, port: as in `show`.
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    page, live, get_map = watched_fit(model, X, table_of(columns, n), title, color=color)
+    page, live, get_map = watched_fit(model, X, table_of(columns, n), title, color=color, weights=weights)
     return serve(page, live, get_map, open_browser=open_browser, port=port, keys=keys)
 
 
@@ -47,12 +48,14 @@ def watched_fit(
     *,
     color: str | None = None,
     label: str | None = None,
+    weights: Any = None,
     on_finish: Callable[[], None] | None = None,
     on_failure: Callable[[str], None] | None = None,
 ) -> tuple[Page, LiveRun, Callable[[], Map]]:
     """Return the page of a fit, its run, which has not started, and a function that returns the current map.
 
     table: columns of the points, as pyarrow has them; None without any. label: the column of class labels.
+    weights: of the rows.
     """
     from pixelsne.settings import check_resolution  # noqa: PLC0415
 
@@ -66,7 +69,7 @@ def watched_fit(
             on_finish()
         return str(model.stopped_by_)
 
-    live = LiveRun(snapshots_of(model, X), model.max_iter, finish, on_failure)
+    live = LiveRun(snapshots_of(model, X, weights=weights), model.max_iter, finish, on_failure)
     return page, live, partial(current_map, model, live, resolution, table)
 
 
@@ -80,6 +83,6 @@ def current_map(model: "PixelSNE", live: LiveRun, resolution: tuple[int, int], e
     return Map(positions * np.array(resolution, dtype=np.float32), resolution, extra_columns)
 
 
-def snapshots_of(model: "PixelSNE", X: Any) -> Generator[Snapshot, None, None]:
+def snapshots_of(model: "PixelSNE", X: Any, *, weights: Any = None) -> Generator[Snapshot, None, None]:
     """Yield the snapshots of a fit."""
-    yield from model.iter_fit(X)
+    yield from model.iter_fit(X, weights=weights)
