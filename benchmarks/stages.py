@@ -12,6 +12,7 @@ import numpy as np
 from measure import Clock, peak_memory
 from pixelsne import PixelSNE, _core
 from pixelsne.repulsion import choose_repulsion
+from pixelsne.schedule import SPACING
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -40,7 +41,7 @@ def repulsion_milliseconds(model: PixelSNE) -> float:
     best = np.inf
     for _ in range(5):
         with Clock() as clock:
-            repel(model.positions_, screen, push)
+            repel(model.positions_, screen, push, SPACING)
         best = min(best, clock.seconds)
     return 1000 * best
 

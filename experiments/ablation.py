@@ -16,6 +16,7 @@ from experiments.literal_tree import VARIANTS, LiteralTree
 from experiments.methods import METHODS
 from pixelsne.arrays import Positions
 from pixelsne.repulsion import Repulsion, repel_by_barnes_hut, repel_by_pixel_tree
+from pixelsne.schedule import SPACING
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -55,6 +56,6 @@ def seconds_of(repel: Callable[..., float], positions: Positions, screen: Screen
     push, seconds = np.empty_like(positions), []
     for _ in range(EVALUATIONS):
         began = time.perf_counter()
-        repel(positions, screen, push)
+        repel(positions, screen, push, SPACING)
         seconds.append(time.perf_counter() - began)
     return min(seconds)

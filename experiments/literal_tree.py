@@ -91,7 +91,7 @@ class LiteralTree:
             self._levels, variant.bounded, variant.one_time, variant.arrays, variant.integers
         )
 
-    def __call__(self, positions: Positions, screen: Screen, push: Positions) -> float:
+    def __call__(self, positions: Positions, screen: Screen, push: Positions, _spacing: float) -> float:
         """Write the push (n, 2) and return the normalizer."""
         pair = ctypes.c_double * 2
         origin, unit, side = pair(*screen.origin), pair(*screen.unit_per_pixel), float(2**self._levels)

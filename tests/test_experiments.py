@@ -28,7 +28,7 @@ def screen_of(positions, resolution):
 
 def evaluate(repel, positions, screen):
     push = np.empty_like(positions)
-    return repel(positions, screen, push), push
+    return repel(positions, screen, push, 0.42), push
 
 
 def core_tree(variant, positions, screen, theta):

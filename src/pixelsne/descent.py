@@ -82,7 +82,7 @@ class Descent(DescentLoop):
 
     def _move(self, step: ScheduleStep) -> None:
         threads = self.settings.threads
-        normalizer = self._with_inner_pairs(self._repel(self.positions, self._screen, self._push))
+        normalizer = self._with_inner_pairs(self._repel(self.positions, self._screen, self._push, step.spacing))
         self.attraction.forces(self.positions, self._pull, threads)
         rate = step.learning_rate
         if self.weights is not None:

@@ -2,8 +2,10 @@
 
 Contract: a method writes the push on every point, sum over j of w_j (y_i - y_j) / (1 + d^2)^2, undivided and without
 the factor 4, and returns the normalizer Z, sum over i != j of w_i w_j / (1 + d^2). Without weights, all w are 1.
+The last argument, the spacing of the lattice, is for the pixel field.
 """
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,15 +19,17 @@ from pixelsne.screen import Screen
 if TYPE_CHECKING:  # settings reads the table below to check names
     from pixelsne.settings import Settings
 
-Repulsion = Callable[[Positions, Screen, Positions], float]  # positions, screen, push (written) -> Z
+Repulsion = Callable[[Positions, Screen, Positions, float], float]  # positions, screen, push (written), spacing -> Z
 Weights = NDArray[np.float32] | None  # (n), positive
 
 # Up to this many points, all pairs take about a millisecond.
 EXACT_UP_TO = 2_000
 
-# The most nodes per side of the field's lattice: USUAL_MOST_NODES, or the pixels of the screen if those are more, up to
-# MOST_NODES. A map exceeds the former only beyond 850 units; the latter keeps memory below half a gigabyte.
+# The most nodes per side of the field's lattice: USUAL_MOST_NODES, or the pixels of the screen or NODES_PER_ROOT times
+# the root of n if those are more, up to MOST_NODES, which keeps memory below half a gigabyte. Where a map needs more
+# nodes, beyond 850 units for the first, the spacing of the lattice grows.
 USUAL_MOST_NODES = 2048
+NODES_PER_ROOT = 2.0
 MOST_NODES = 4096
 
 # Up to this many points, an exact normalizer for the final KL takes about a second.
@@ -33,7 +37,7 @@ EXACT_NORMALIZER_UP_TO = 50_000
 
 
 def repel_exactly(settings: "Settings", weights: Weights = None) -> Repulsion:
-    def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
+    def repel(positions: Positions, _screen: Screen, push: Positions, _spacing: float) -> float:
         return _core.exact_repulsion(positions, push, settings.threads, weights)
 
     return repel
@@ -42,7 +46,7 @@ def repel_exactly(settings: "Settings", weights: Weights = None) -> Repulsion:
 def repel_by_barnes_hut(settings: "Settings", weights: Weights = None) -> Repulsion:
     tree = _core.TreeRepulsion()
 
-    def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
+    def repel(positions: Positions, _screen: Screen, push: Positions, _spacing: float) -> float:
         return tree.barnes_hut(positions, settings.theta, push, settings.threads, weights)
 
     return repel
@@ -51,7 +55,7 @@ def repel_by_barnes_hut(settings: "Settings", weights: Weights = None) -> Repuls
 def repel_by_pixel_tree(settings: "Settings", weights: Weights = None) -> Repulsion:
     tree = _core.TreeRepulsion()
 
-    def repel(positions: Positions, screen: Screen, push: Positions) -> float:
+    def repel(positions: Positions, screen: Screen, push: Positions, _spacing: float) -> float:
         return tree.pixel_tree(
             positions,
             screen.origin,
@@ -69,10 +73,11 @@ def repel_by_pixel_tree(settings: "Settings", weights: Weights = None) -> Repuls
 
 def repel_by_pixel_field(settings: "Settings", weights: Weights = None) -> Repulsion:
     field = _core.FieldRepulsion()
-    most_nodes = min(max(*settings.resolution, USUAL_MOST_NODES), MOST_NODES) // 16 * 16
 
-    def repel(positions: Positions, _screen: Screen, push: Positions) -> float:
-        return field.pixel_field(positions, most_nodes, push, settings.threads, weights)
+    def repel(positions: Positions, _screen: Screen, push: Positions, spacing: float) -> float:
+        usual = max(*settings.resolution, USUAL_MOST_NODES, int(NODES_PER_ROOT * math.sqrt(len(positions))))
+        most_nodes = min(usual, MOST_NODES) // 16 * 16
+        return field.pixel_field(positions, most_nodes, push, settings.threads, weights, spacing)
 
     return repel
 

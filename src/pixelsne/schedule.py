@@ -1,7 +1,7 @@
 """The schedule: exaggeration, momentum and learning rate of every iteration.
 
-350 iterations give the map that the usual 1,000 give. After exaggeration, the learning rate and the momentum rise
-within 60 iterations to far more than is usual. During exaggeration such a rate is unstable: it destroys the arrangement
+250 iterations give the map that the usual 1,000 give. After exaggeration, the learning rate and the momentum rise
+within 40 iterations to far more than is usual. During exaggeration such a rate is unstable: it destroys the arrangement
 of the initial positions, which neither KL nor neighborhood precision shows (benchmarks/schedule.py does). At the full
 rate and momentum, points oscillate about their positions. In large maps they oscillate farther than the distances to
 their neighbors, so the last iterations cool down.
@@ -17,16 +17,16 @@ from typing import Literal
 
 from pixelsne.settings import Settings
 
-# Parts of a run of 350 iterations: full exaggeration, its fall, the rise of rate and momentum after it, and cooling.
+# Parts of a run of 250 iterations: full exaggeration, its fall, the rise of rate and momentum after it, and cooling.
 # A shorter run shortens all four in proportion; a longer one stays at the full rate before it cools.
-USUAL_ITERATIONS = 350
-EARLY_ITERATIONS = 60
+USUAL_ITERATIONS = 250
+EARLY_ITERATIONS = 80
 FALLING_ITERATIONS = 20
-RISING_ITERATIONS = 60
-COOLING_ITERATIONS = 60
+RISING_ITERATIONS = 40
+COOLING_ITERATIONS = 50
 
 EARLY_MOMENTUM = 0.8
-LATE_MOMENTUM = 0.95
+LATE_MOMENTUM = 0.965
 COOL_MOMENTUM = 0.7
 
 # The early rate as a share of n / exaggeration. Where points lie close together, the attraction's second derivatives
@@ -38,6 +38,11 @@ EARLY_RATE = 0.125
 COOL_RATE = 0.1  # of the rate before
 SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
 
+# Spacings of the pixel field's lattice, embedding units. With the coarse one, Fourier transforms take a quarter of the
+# time. Maps that unfold with it, and cool down with the other, are as good (benchmarks/field_error.py).
+SPACING = 0.42
+COARSE_SPACING = 0.85
+
 
 @dataclass(frozen=True)
 class ScheduleStep:
@@ -48,6 +53,7 @@ class ScheduleStep:
     momentum: float
     learning_rate: float  # of the gradient with its factor 4
     cools: bool = False  # whether it is one of the last, cooling iterations
+    spacing: float = SPACING  # of the pixel field's lattice
 
 
 def automatic_rate(n: int, exaggeration: float, share: float) -> float:
@@ -85,10 +91,20 @@ def cooled(left: int, max_iter: int) -> float:
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
+def is_automatic(settings: Settings) -> bool:
+    """Return whether the schedule ends with cooling iterations."""
+    return settings.momentum is None or settings.learning_rate[1] is None
+
+
+def unfolding_spacing(settings: Settings) -> float:
+    """Return the spacing of the lattice before cooling iterations."""
+    return COARSE_SPACING if is_automatic(settings) else SPACING
+
+
 def early_step(settings: Settings, n: int, exaggeration: float) -> ScheduleStep:
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
     rate = settings.learning_rate[0] or automatic_rate(n, exaggeration, EARLY_RATE)
-    return ScheduleStep("early", exaggeration, momentum, rate)
+    return ScheduleStep("early", exaggeration, momentum, rate, spacing=unfolding_spacing(settings))
 
 
 def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
@@ -98,9 +114,10 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
     momentum += (COOL_MOMENTUM - momentum) * cold
     share = EARLY_RATE ** (1.0 - warm) * COOL_RATE**cold
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, share)
-    automatic = settings.momentum is None or settings.learning_rate[1] is None
     momentum = momentum if settings.momentum is None else settings.momentum[1]
-    return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=automatic and cold > 0)
+    cools = is_automatic(settings) and cold > 0
+    spacing = SPACING if cools else unfolding_spacing(settings)
+    return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=cools, spacing=spacing)
 
 
 def continuing_step(settings: Settings, n: int) -> ScheduleStep:
