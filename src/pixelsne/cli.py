@@ -164,7 +164,7 @@ fitting_options = combine(
     click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),
     SEED,
     JOBS,
-    click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 350]"),
+    click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 250]"),
     click.option("--tol", type=float, help="Movement in pixels, over 50 iterations, below which a run ends early (median over points); 0 to run all iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
     click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),

@@ -88,7 +88,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `early_exaggeration_iter` is a number.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
         Factor on the affinities in the first iterations, and the number of these iterations. "auto" keeps the factor
-        for 60 of 350 iterations and lowers it during 20 more; after a given number it drops at once. With
+        for 80 of 250 iterations and lowers it during 20 more; after a given number it drops at once. With
         init_scale=None, "auto" is 0.
     exaggeration : float, default=1.0
         Factor on the affinities afterwards.
@@ -101,12 +101,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         last 60. It is 0.7 for a map that continues.
     step_limit : float or None, default=5.0
         Largest move of a point in one iteration, in embedding units; None: no limit.
-    max_iter : int, default=350
-        Maximum number of iterations, including early exaggeration. 350 iterations give the map that 1,000 of the usual
+    max_iter : int, default=250
+        Maximum number of iterations, including early exaggeration. 250 iterations give the map that 1,000 of the usual
         schedule give.
     tol : float, default=1.0
         If the median point moves fewer pixels than this in 50 iterations, the run skips to its cooldown, the
-        last 60 iterations; 0: never.
+        last 50 iterations; 0: never.
     random_state : int, RandomState or None, default=None
         The same number gives the same map, bit for bit, whatever n_jobs is.
     n_jobs : int or None, default=-1
@@ -177,7 +177,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         learning_rate: str | float | tuple[float, float] = "auto",
         momentum: str | float | tuple[float, float] = "auto",
         step_limit: float | None = 5.0,
-        max_iter: int = 350,
+        max_iter: int = 250,
         tol: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = -1,
