@@ -97,8 +97,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n / (8 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that, which is also the rate of a
         map that continues; at least 5.
     momentum : "auto", float or (float, float), default="auto"
-        A pair is (early, late). "auto" is 0.8 early, rises to 0.95 within 60 iterations, and falls to 0.7 during the
-        last 60. It is 0.7 for a map that continues.
+        A pair is (early, late). "auto" is 0.8 early, rises to 0.965 within 40 iterations, and falls to 0.7 during the
+        last 50. It is 0.7 for a map that continues.
     step_limit : float or None, default=5.0
         Largest move of a point in one iteration, in embedding units; None: no limit.
     max_iter : int, default=250
