@@ -76,6 +76,7 @@ stress: sanitize fuzz
 	$(BIN)/python tests/stress/kills.py 60
 	$(BIN)/python tests/stress/killed_workers.py 20
 	EXAMPLES=5000 $(BIN)/python -m pytest tests/test_inputs.py -k finite_map
+	METRICS=all $(BIN)/python -m pytest tests/test_nn_descent.py
 
 $(VENV)/.release: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)

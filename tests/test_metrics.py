@@ -83,12 +83,6 @@ def test_metrics_for_dense_rows_refuse_sparse_new_rows(metric, values):
         model.transform(sparse.csr_array(points[:3]))
 
 
-def test_too_many_points_for_other_metrics_are_refused(monkeypatch, values):
-    monkeypatch.setattr("pixelsne.spaces.MOST_POINTS_FOR_OTHER_METRICS", 100)
-    with pytest.raises(ValueError, match=r"metric='chebyshev' compares all pairs.*precomputed"):
-        quick(metric="chebyshev").fit(values)
-
-
 def test_where_a_metric_is_not_defined(values):
     with pytest.raises(ValueError, match="metric='braycurtis' is not defined between row 400"):
         quick(metric="braycurtis").fit(np.vstack([values, np.zeros((2, 64))]))

@@ -136,7 +136,7 @@ METRIC = click.option(
     "--metric",
     type=click.Choice(METRICS),
     metavar="NAME",
-    help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn, precomputed (INPUT is a matrix of distances), or affinities (INPUT is a matrix P).  [default: euclidean]",
+    help="Distance between rows: euclidean, cosine, correlation, another metric of scikit-learn (more than 30,000 rows need pixelsne[metrics]), precomputed (INPUT is a matrix of distances), or affinities (INPUT is a matrix P).  [default: euclidean]",
 )
 
 reading_options = combine(

@@ -63,9 +63,9 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     aspect : {"equal", "fill"}, default="equal"
         Whether both axes of the screen share one scale, or each is stretched to fill it, as in the paper.
     metric : str, default="euclidean"
-        "euclidean", "cosine", "correlation", another of scikit-learn's pairwise distances (for up to 30,000 points),
-        "precomputed" (X is a square matrix of distances or a sparse graph of them, as kneighbors_graph with
-        mode="distance" makes it) or "affinities" (X is a sparse square P).
+        "euclidean", "cosine", "correlation", another of scikit-learn's pairwise distances, such as "jaccard" (more than
+        30,000 points need the extra pixelsne[metrics]), "precomputed" (X is a square matrix of distances or a sparse
+        graph of them, as kneighbors_graph with mode="distance" makes it) or "affinities" (X is a sparse square P).
     scale : {"none", "standard"}, default="none"
         "standard" divides each column by its standard deviation first, for tables whose columns have different units,
         such as ages and incomes. For metric="euclidean", on one machine.

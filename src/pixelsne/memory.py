@@ -11,6 +11,7 @@ from scipy import sparse
 from pixelsne.choices import CORE_METRICS, PRECOMPUTED_METRICS
 from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
 from pixelsne.neighbors import CLUSTER_SIZE, choose_cluster_parameters, choose_search
+from pixelsne.nn_descent import is_needed
 from pixelsne.reduce import OVERSAMPLES, reduces
 from pixelsne.reduction import WIDEST_COVARIANCE
 from pixelsne.settings import Settings
@@ -36,6 +37,12 @@ WEIGHT = 32
 # Bytes per entry of a precomputed graph, which is copied, sorted and transposed.
 PAIR_IN_GRAPH = 48
 
+# Bytes of pynndescent: of a point for candidates and trees, of a pair for the heaps and copies of the result. Numba,
+# its compiled code and blocks of candidates have a size that does not depend on n.
+POINT_IN_NN_DESCENT = 500
+PAIR_IN_NN_DESCENT = 20
+NUMBA = 650e6
+
 # Matrices of a reduction: covariance, its copy and its eigenvectors; or basis, image and their product. Copies of the
 # sampled rows: in all columns, along all components, and intermediate results.
 MATRICES = 3
@@ -60,6 +67,7 @@ class Workload:
     columns: int = 0  # columns of an input that is reduced; 0: no reduction
     fewest_dimensions: int | None = None  # the fewest that n_pca="auto" may choose; None: equal to `dimensions`
     weighted: bool = False
+    copied_columns: int = 0  # columns that pynndescent copies to float32
 
 
 def workload(values: Any, settings: Settings, neighbor_count: int, *, weighted: bool = False) -> Workload:
@@ -69,7 +77,10 @@ def workload(values: Any, settings: Settings, neighbor_count: int, *, weighted: 
     if settings.metric in PRECOMPUTED_METRICS and sparse.issparse(values):
         neighbor_count, counted_by = max(neighbor_count, -(-values.nnz // n)), ""
     if settings.metric not in CORE_METRICS:
-        return Workload(n, 0, neighbor_count, "precomputed", counted_by, weighted=weighted)
+        if settings.metric in PRECOMPUTED_METRICS or not is_needed(n):
+            return Workload(n, 0, neighbor_count, "precomputed", counted_by, weighted=weighted)
+        copied = -(-values.nnz // n) * 2 if sparse.issparse(values) else columns
+        return Workload(n, 0, neighbor_count, "nn-descent", counted_by, weighted=weighted, copied_columns=copied)
     reduced = columns if reduces(columns, settings.n_pca) else 0
     if not reduced or isinstance(settings.n_pca, int):
         dimensions, fewest = min(n, settings.n_pca) if reduced else columns, None
@@ -115,6 +126,7 @@ def search_bytes(work: Workload) -> float:
         "rp-forest": KEY * pairs + points,
         "clusters": KEY * pairs + points + near_clusters_bytes(work),  # reordered points
         "precomputed": (PAIR_IN_GRAPH - PAIR) * pairs,
+        "nn-descent": NUMBA + work.n * (FLOAT * work.copied_columns + POINT_IN_NN_DESCENT) + PAIR_IN_NN_DESCENT * pairs,
     }.get(work.search, KEY * pairs + points)
 
 

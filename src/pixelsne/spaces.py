@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pixelsne import _core
+from pixelsne import _core, nn_descent
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import AnyArray, Points
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
@@ -25,9 +25,6 @@ from pixelsne.reduce import fit_reduction
 from pixelsne.reduction import Reduction
 from pixelsne.row_transforms import ROW_TRANSFORMS
 from pixelsne.settings import Settings
-
-# Metrics of scikit-learn are computed for all pairs, which takes about a minute for this many points.
-MOST_POINTS_FOR_OTHER_METRICS = 30_000
 
 # A sparse matrix with more columns than this is not made dense.
 WIDEST_DENSE = 1000
@@ -182,24 +179,24 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class PairwiseMetric:
-    """A pairwise distance of scikit-learn, computed for all pairs."""
+    """A pairwise distance of scikit-learn: all pairs are compared, or if there are too many, pynndescent searches.
+
+    New rows are always compared with all points.
+    """
 
     values: AnyArray
     metric: str
 
     @classmethod
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "PairwiseMetric":  # noqa: ARG003
-        if values.shape[0] > MOST_POINTS_FOR_OTHER_METRICS:
-            raise ValueError(
-                f"metric={settings.metric!r} compares all pairs, so X may have at most "
-                f"{MOST_POINTS_FOR_OTHER_METRICS:,} rows, got {values.shape[0]:,}; find the neighbors with a library "
-                "that knows this distance and pass the sparse graph with metric='precomputed', or use "
-                "metric='euclidean' or 'cosine'"
-            )
+        nn_descent.check_available(settings.metric, values.shape[0])
         check_sparse_support(settings.metric, values)
         return cls(canonical(values), settings.metric)
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
+        if nn_descent.is_needed(self.size()):
+            self._check_rows_of_zeros()
+            return nn_descent.find_neighbors_by_descent(self.values, self.metric, k, settings.seed, token)
         blocks = self._blocks(self.values, settings.threads, token)
         return join(nearest_in_rows(distances, k, rows) for rows, distances in blocks)
 
@@ -217,13 +214,28 @@ class PairwiseMetric:
         for block in chunks:
             undefined = ~np.isfinite(block).all(axis=1)
             if undefined.any():
-                raise ValueError(
-                    f"metric={self.metric!r} is not defined between row {first + int(undefined.argmax())} of X and "
-                    "some others; leave such rows out, or use another metric"
-                )
+                raise self._undefined(first + int(undefined.argmax()))
             yield np.arange(first, first + len(block)), np.maximum(block, 0.0)  # rounding may give negative distances
             token.advance(len(block))
             first += len(block)
+
+    def _undefined(self, row: int) -> ValueError:
+        return ValueError(
+            f"metric={self.metric!r} is not defined between row {row} of X and some others; leave such rows out, or "
+            "use another metric"
+        )
+
+    def _check_rows_of_zeros(self) -> None:
+        """Raise ValueError if there are rows of zeros and the metric divides by 0, where pynndescent returns 0."""
+        from sklearn.metrics import pairwise_distances  # noqa: PLC0415 - slow to import and rarely needed
+
+        if sparse.issparse(self.values):
+            return  # for metrics that are always defined
+        zeros = np.flatnonzero(~self.values.any(axis=1))
+        if len(zeros) > 0:
+            row = self.values[zeros[:1]]
+            if not np.isfinite(pairwise_distances(row, row.copy(), metric=self.metric)).all():
+                raise self._undefined(int(zeros[0]))
 
     def matching_points(self, values: Any, neighbors: Neighbors) -> Matches:  # noqa: ARG002
         """Compare values, since some metrics give equal rows a distance above 0, or different rows a distance of 0."""
