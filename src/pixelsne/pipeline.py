@@ -113,7 +113,9 @@ class Run:
         weights = weights_of_points(self.weights, duplicates, int(max(self.neighborhood.perplexity)))
         if duplicates is not None:
             self._adapt_to_distinct_rows(len(duplicates))
-        affinities, order, shares = yield from self._affinities(distinct, None if weights is None else weights[0])
+        searched = [distinct]
+        del distinct  # a copy of the points if rows were merged; freed when the neighbors are found
+        affinities, order, shares = yield from self._affinities(searched, None if weights is None else weights[0])
         if weights is None or shares is None:
             return Prepared(space, affinities, order, duplicates)
         values = in_order(weights[0], order).astype(np.float32)
@@ -135,16 +137,22 @@ class Run:
         self._values, self.prepared, self.descent = None, prepared, descent
 
     def _affinities(
-        self, space: Space, weights: Float64s | None
+        self, searched: list[Space], weights: Float64s | None
     ) -> Generator[Snapshot, None, tuple[Affinities, Order, Shares]]:
-        """Return P, its order, and with weights the step shares. weights: of the points, in the order of the input."""
+        """Return P, its order, and with weights the step shares.
+
+        searched: the space of the points, which is taken out of the list. weights: of the points, in the order of the
+        input.
+        """
         shares: Shares = None
+        space = searched.pop()
         if isinstance(space, PrecomputedAffinities) and space.affinities is not None:
             affinities = space.affinities
             if weights is not None:
                 affinities, shares = weigh_affinities(affinities, weights)
             return affinities, None, shares
         neighbors = yield from self._find_neighbors(space)
+        del space
         order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
         del neighbors  # frees the distances, half of its memory

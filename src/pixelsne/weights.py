@@ -126,26 +126,26 @@ def weights_of_points(
 
 
 def weigh(conditional: Conditional, weights: Float64s) -> tuple[Conditional, Float32s]:
-    """Return the kernels of weighted points, whose P sums to 1 when they are symmetrized, and the step shares.
+    """Turn kernels into those of weighted points, in place; return them and the step shares. Their P sums to 1.
 
     A neighbor of weight w has the affinity of w neighbors: w_j c_ij / D_i with D_i the sum of w_j c_ij. Row i counts
     w_i times. The step share of a point is 1 / r if weights pull it r times as hard as equal weights, so that a step
     does not overshoot beside a heavy point.
     """
     n, k = conditional.indices.shape
-    values = np.empty_like(conditional.values)
+    values = conditional.values
     pulled, pulled_equally = np.ones(n), np.ones(n)  # each point's own kernel sums to 1
     step = max(1, NUMBERS_PER_BLOCK // k)
     for begin in range(0, n, step):
         rows = slice(begin, begin + step)
-        indices, kernels = conditional.indices[rows], conditional.values[rows].astype(np.float64)
+        indices, kernels = conditional.indices[rows], values[rows].astype(np.float64)
         columns = weights[indices]
         factors = weights[rows] / (kernels * columns).sum(axis=1)
         counted = kernels * factors[:, None]
         values[rows] = counted * columns
         pulled += sum_by(indices, counted, n)
         pulled_equally += sum_by(indices, kernels, n)
-    return replace(conditional, values=values), step_shares(pulled, pulled_equally)
+    return conditional, step_shares(pulled, pulled_equally)
 
 
 def weigh_affinities(affinities: Affinities, weights: Float64s) -> tuple[Affinities, Float32s]:
