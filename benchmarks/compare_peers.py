@@ -8,6 +8,7 @@ defaults     all libraries run with their default parameters
 quality      time until our map is as good as the final map of the target (openTSNE), in KL and in precision
 
 Install the other libraries with `pip install -e '.[bench]'`. Those that are missing are left out.
+`--before PYTHON` adds an older version of PixelSNE, from the environment of that interpreter.
 """
 
 import argparse
@@ -29,8 +30,8 @@ from shapes import SHAPES
 
 SOURCES |= SHAPES
 
-OURS = "pixelsne"
-TARGETS = [name for name, system in SYSTEMS.items() if system.is_tsne and name != OURS]
+OURS, BEFORE = "pixelsne", "pixelsne, before"
+TARGETS = [name for name, system in SYSTEMS.items() if system.is_tsne and name not in {OURS, BEFORE}]
 TO_REACH = ("KL", "precision 10", "precision 30")
 NOTES = {
     "iterations": "openTSNE: exaggeration 12 for 250 iterations, its own momentum. scikit-learn(-intelex): "
@@ -50,7 +51,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("data", help=f"npz file with X and y, or one of {', '.join(SOURCES)}")
     parser.add_argument("--n", type=int, help="number of points (default: all; of clusters 10,000)")
     parser.add_argument("--race", choices=sorted(NOTES), default="iterations")
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="subset of %(default)s")
+    systems = [name for name in SYSTEMS if name != BEFORE]
+    parser.add_argument("--systems", default=",".join(systems), help="subset of %(default)s")
     parser.add_argument("--target", choices=TARGETS, default="openTSNE", help="system whose quality is to be reached")
     parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--perplexity", type=float, default=30.0)
@@ -59,6 +61,9 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--slack", type=float, default=0.0, help="relative tolerance of the target, such as 0.005")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--suffix", default="", help="added to the names of the results")
+    parser.add_argument(
+        "--before", metavar="PYTHON", help="interpreter of an environment with an older version of ours"
+    )
     options = parser.parse_args()
     check_names(parser, "--systems", options.systems, SYSTEMS)
     return options
@@ -68,15 +73,19 @@ def choose_systems(options: argparse.Namespace) -> list[str]:
     """Return the systems that were selected, take part in the race and are installed."""
     names = [OURS, options.target] if options.race == "quality" else options.systems.split(",")
     names = [name for name in names if options.race == "defaults" or SYSTEMS[name].is_tsne]
+    if options.before:
+        names.insert(1, BEFORE)
     for name in names:
         if not SYSTEMS[name].is_installed:
             print(f"{name} is left out; to include it: pip install {SYSTEMS[name].package}", file=sys.stderr)
     return [name for name in names if SYSTEMS[name].is_installed]
 
 
-def run_once(folder: Path, name: str, task: Task, judge: Judge, *, from_launch: bool) -> dict[str, Any]:
-    """Return the times and the quality of one run. `from_launch`: the first call includes the start of the process."""
-    measured = in_own_process(peers.__file__, folder, name, task.as_json(), threads=task.threads)
+def run_once(folder: Path, name: str, task: Task, judge: Judge, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the times and the quality of one run."""
+    from_launch = options.data == "digits"  # the first call includes the start of the process
+    python = options.before if name == BEFORE else sys.executable
+    measured = in_own_process(peers.__file__, folder, name, task.as_json(), threads=task.threads, python=python)
     row = {
         "system": name,
         "import, s": measured["import"],
@@ -103,7 +112,7 @@ def alternate(
     for repetition in range(1, options.repetitions + 1):
         for name in names:
             try:
-                row = run_once(folder, name, task, judge, from_launch=options.data == "digits")
+                row = run_once(folder, name, task, judge, options)
             except RuntimeError as error:
                 print(error, file=sys.stderr)
                 failures.append(f"{name}, run {repetition}, failed: {str(error).strip().splitlines()[-1]}")
@@ -159,7 +168,8 @@ def summarize(runs: Rows) -> Rows:
         heads = dict.fromkeys(key for run in runs_of_system for key in run if key not in {"run", "system", "approach"})
         columns = {head: [run[head] for run in runs_of_system if run.get(head) is not None] for head in heads}
         medians = {head: median_or_word(values) for head, values in columns.items() if values}
-        rows.append({"system": f"{name} {version(SYSTEMS[name].package)}", "runs": len(runs_of_system), **medians})
+        of_system = "" if name == BEFORE else f" {version(SYSTEMS[name].package)}"
+        rows.append({"system": f"{name}{of_system}", "runs": len(runs_of_system), **medians})
     return rows
 
 

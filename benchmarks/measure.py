@@ -141,9 +141,11 @@ def seconds_since_launch() -> float:
     return time.monotonic() - float(os.environ[LAUNCHED_AT])
 
 
-def in_own_process(script: str, *arguments: object, threads: int | None = None) -> dict[str, Any]:
+def in_own_process(
+    script: str, *arguments: object, threads: int | None = None, python: str = sys.executable
+) -> dict[str, Any]:
     """Run a benchmark script in a separate process; the last line of its output is a JSON object."""
-    command = [sys.executable, script, *map(str, arguments)]
+    command = [python, script, *map(str, arguments)]
     limits = dict.fromkeys(THREAD_VARIABLES, str(threads)) if threads else {}
     environment = {**os.environ, **limits, LAUNCHED_AT: str(time.monotonic())}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -174,6 +174,7 @@ LONG_FIT = 120.0  # seconds
 
 SYSTEMS = {
     "pixelsne": System(prepare_pixelsne, "pixelsne", "pixelsne"),
+    "pixelsne, before": System(prepare_pixelsne, "pixelsne", "pixelsne"),  # by another interpreter
     "openTSNE": System(prepare_opentsne, "openTSNE", "openTSNE"),
     "scikit-learn": System(prepare_scikit_learn, "sklearn", "scikit-learn"),
     "scikit-learn-intelex": System(prepare_intelex, "sklearnex", "scikit-learn-intelex"),

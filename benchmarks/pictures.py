@@ -17,6 +17,7 @@ Rows = list[dict[str, Any]]
 
 COLORS = {
     "pixelsne": "#d1382c",
+    "pixelsne, before": "#e8958e",
     "openTSNE": "#2f6db3",
     "scikit-learn": "#e08e1b",
     "scikit-learn-intelex": "#2b9184",

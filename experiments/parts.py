@@ -56,7 +56,7 @@ def make_attraction(points: Any, settings: Settings, *, reorder: bool) -> Callab
     attraction = _core.Attraction(joint.offsets, joint.columns, joint.values)
     ordered: list[Positions] = []  # the map in the order of the affinities, computed once
 
-    def attract(positions: Positions, _screen: Any, force: Positions) -> float:
+    def attract(positions: Positions, _screen: Any, force: Positions, _spacing: float) -> float:
         if not ordered:
             ordered.append(positions if neighbors.order is None else positions[neighbors.order])
         attraction.forces(ordered[0], force, settings.threads)

@@ -62,8 +62,8 @@ def test_a_fit_beyond_the_memory_is_refused_before_reading(tmp_path, monkeypatch
     monkeypatch.setattr("pixelsne.files.columns.fill", lambda *_: pytest.fail("was read"))
     result = run("embed", tmp_path / "many.parquet", "-o", tmp_path / "map.npy", expect=1)
     assert re.search(
-        r"many\.parquet: 200,000 points with 90 neighbors each take about 0\.\d GB, 0\.1 GB are available; "
-        r"lower perplexity to \d",
+        r"many\.parquet: 200,000 points with 30 neighbors each take about 0\.\d GB, 0\.1 GB are available; "
+        r"lower n_neighbors to \d",
         result.stderr,
     )
 

@@ -42,7 +42,7 @@ class Run:
             Path(target).write_text("part", encoding="utf-8")
         return 10 * len(paths)
 
-    def keep(self):
+    def write_checkpoint(self):
         if self.checkpoint is None:
             return False
         (self.checkpoint / RUN).touch()

@@ -11,7 +11,7 @@ from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent
 from pixelsne.descent_loop import median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
-from pixelsne.schedule import make_schedule, skip_to_cooldown
+from pixelsne.schedule import COARSE_SPACING, SPACING, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -206,12 +206,12 @@ def test_a_converged_run_cools_down_before_it_ends(cluster_affinities):
     descent = Descent(cluster_affinities, noise_positions(600, 0), settings)
     fractions = [snapshot.fraction for snapshot in descent]
     assert descent.stopped_by == "tol"
-    assert descent.iteration == 100 + 59  # the first measurement of the late phase, then all iterations of the cooldown
+    assert descent.iteration == 150 + 49  # the first measurement of the late phase, then all iterations of the cooldown
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     by_hand = replace(settings, momentum=(0.5, 0.8), learning_rate=(100.0, 100.0))
     at_once = Descent(cluster_affinities, noise_positions(600, 0), by_hand)
-    assert sum(1 for _ in at_once) == 100
+    assert sum(1 for _ in at_once) == 150
 
 
 @pytest.mark.slow
@@ -244,19 +244,21 @@ def test_median_move_of_coincident_points():
 
 def test_the_default_schedule():
     schedule = make_schedule(make_settings(max_iter=400), 48_000)
-    assert [step.phase for step in schedule] == ["early"] * 80 + ["late"] * 320
-    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:60]} == {(12.0, 0.8, 500.0)}
-    falling = np.array([step.exaggeration for step in schedule[60:81]])
+    assert [step.phase for step in schedule] == ["early"] * 100 + ["late"] * 300
+    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:80]} == {(12.0, 0.8, 500.0)}
+    falling = np.array([step.exaggeration for step in schedule[80:101]])
     np.testing.assert_allclose(falling, 12 ** np.linspace(1, 0, 21))
-    np.testing.assert_allclose([step.learning_rate for step in schedule[60:81]], 6_000 / falling)
+    np.testing.assert_allclose([step.learning_rate for step in schedule[80:101]], 6_000 / falling)
     rates, momenta = (
-        np.array([getattr(step, name) for step in schedule[80:]]) for name in ("learning_rate", "momentum")
+        np.array([getattr(step, name) for step in schedule[100:]]) for name in ("learning_rate", "momentum")
     )
     assert rates[0] == pytest.approx(6_000)
-    np.testing.assert_allclose(rates[1:61] / rates[:60], 8 ** (1 / 60))
-    np.testing.assert_allclose(rates[60:260], 48_000)
-    np.testing.assert_allclose(momenta[:61], np.linspace(0.8, 0.95, 61))
-    np.testing.assert_allclose(momenta[60:260], 0.95)
+    np.testing.assert_allclose(rates[1:41] / rates[:40], 8 ** (1 / 40))
+    np.testing.assert_allclose(rates[40:250], 48_000)
+    np.testing.assert_allclose(momenta[:41], np.linspace(0.8, 0.965, 41))
+    np.testing.assert_allclose(momenta[40:250], 0.965)
+    assert {step.spacing for step in schedule[:-50]} == {COARSE_SPACING}
+    assert [step.spacing for step in schedule[-49:]] == [SPACING] * 49  # the cooldown
 
 
 def test_the_learning_rate_has_a_lower_limit():
@@ -267,9 +269,9 @@ def test_the_learning_rate_has_a_lower_limit():
 
 def test_the_last_iterations_cool_down():
     schedule = make_schedule(make_settings(max_iter=1000), 70_000)
-    cooling = schedule[-60:]
-    assert (cooling[0].momentum, cooling[0].learning_rate) == pytest.approx((0.95, 70_000))
-    assert (cooling[30].momentum, cooling[30].learning_rate) == pytest.approx((0.825, 70_000 * 0.1**0.5))
+    cooling = schedule[-50:]
+    assert (cooling[0].momentum, cooling[0].learning_rate) == pytest.approx((0.965, 70_000))
+    assert (cooling[25].momentum, cooling[25].learning_rate) == pytest.approx((0.8325, 70_000 * 0.1**0.5))
     assert cooling[-1].momentum == pytest.approx(0.7, abs=0.01)
     assert cooling[-1].learning_rate == pytest.approx(7_000, rel=0.05)
 
@@ -286,14 +288,14 @@ def test_a_converged_map_skips_to_the_cooldown():
 
 
 def test_a_short_run_keeps_the_proportions_of_the_schedule():
-    schedule = make_schedule(make_settings(max_iter=35), 70_000)
-    assert len(schedule) == 35
-    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 7 + [
+    schedule = make_schedule(make_settings(max_iter=25), 70_000)
+    assert len(schedule) == 25
+    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 9 + [
         False
-    ] * 28  # the first falling step is 12, too
-    assert [step.phase for step in schedule] == ["early"] * 8 + ["late"] * 27
-    assert max(step.momentum for step in schedule) > 0.94
-    assert [step.learning_rate < 69_000 for step in schedule[8:]] == [True] * 6 + [False] * 16 + [True] * 5
+    ] * 16  # the first falling step is 12, too
+    assert [step.phase for step in schedule] == ["early"] * 10 + ["late"] * 15
+    assert max(step.momentum for step in schedule) > 0.96
+    assert [step.learning_rate < 69_000 for step in schedule[10:]] == [True] * 4 + [False] * 7 + [True] * 4
 
 
 def test_rates_and_momenta_of_the_user_are_used():

@@ -36,7 +36,8 @@ class TestReduce:
         assert found.scale == pytest.approx(expected.scale)
         assert (found.directions is None) == (expected.directions is None)
         if found.directions is not None:
-            assert np.allclose(found.directions, expected.directions, atol=1e-8)
+            # Products are summed in float32 over 256 rows, and parts begin at other rows.
+            assert np.allclose(found.directions, expected.directions, atol=1e-6)
 
     def test_extreme_values_of_blocks_equal_those_of_all_rows(self, groups):
         values = groups.astype(np.float64)
@@ -48,7 +49,7 @@ class TestReduce:
         assert found.preprocessing.unit == expected.preprocessing.unit
         assert (found.preprocessing.ordinary.low == expected.preprocessing.ordinary.low).all()
         assert (found.preprocessing.ordinary.high == expected.preprocessing.ordinary.high).all()
-        assert np.allclose(found.directions, expected.directions, atol=1e-8)
+        assert np.allclose(found.directions, expected.directions, atol=1e-6)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("power", [0.0, 0.6, 2.0])

@@ -26,7 +26,7 @@ PARAMETERS = inspect.signature(PixelSNE.__init__).parameters
         ("method", "exact", "repulsion='exact'"),
         ("initialization", "pca", "use init"),
         ("perplexty", 20, "did you mean 'perplexity'"),
-        ("something", 1, "it has resolution, perplexity"),
+        ("something", 1, "it has resolution, n_neighbors"),
     ],
 )
 def test_parameters_of_other_libraries_are_refused_with_a_remedy(name, value, remedy):

@@ -261,7 +261,7 @@ def test_heavy_rows_do_not_make_the_descent_unstable(digits, weight):
     weights[:5] = weight
     model = PixelSNE(random_state=0).fit(values, weights=weights)
     late = model.history_["kl"][2:]
-    assert late.max() < 1.03 * late[-1]
+    assert (np.diff(late) < 0.01 * late[-1]).all()  # it falls
     assert quality.knn_accuracy(model.positions_, labels, 10) > 0.95
 
 
@@ -361,8 +361,10 @@ def test_new_rows_are_placed_on_the_weighted_map(digits, tmp_path):
     np.testing.assert_array_equal(model.transform(values[:20]), model.embedding_[:20])
     embedding = model._embedding
     assert embedding.weights.mean() == pytest.approx(1.0, rel=1e-5)
-    neighbors = embedding.space.neighbors_of(values[1200:1260], embedding.neighbor_count, 1, _core.ProgressToken())
-    kernels = calibrate(neighbors, embedding.perplexity, 1).values * embedding.weights[neighbors.indices]
+    neighbors = embedding.space.neighbors_of(
+        values[1200:1260], embedding.neighborhood.n_neighbors, 1, _core.ProgressToken()
+    )
+    kernels = calibrate(neighbors, embedding.neighborhood.perplexity, 1).values * embedding.weights[neighbors.indices]
     kernels /= kernels.sum(axis=1, keepdims=True)
     at = placed * np.array(model.screen_.unit_per_pixel) + np.array(model.screen_.origin)
     for row in range(60):

@@ -9,7 +9,7 @@ from typing import Any
 from scipy import sparse
 
 from pixelsne.choices import CORE_METRICS, PRECOMPUTED_METRICS
-from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, most_components
+from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, QUERIES, most_components
 from pixelsne.neighbors import CLUSTER_SIZE, choose_cluster_parameters, choose_search
 from pixelsne.nn_descent import is_needed
 from pixelsne.reduce import OVERSAMPLES, reduces
@@ -47,6 +47,7 @@ NUMBA = 650e6
 # sampled rows: in all columns, along all components, and intermediate results.
 MATRICES = 3
 SAMPLES = 3
+DISTANCES = 3  # between sampled rows: in all columns, along components, and their order
 
 # An error advises no fewer neighbors than this: maps with fewer show little structure.
 FEWEST_NEIGHBORS = 9
@@ -106,8 +107,9 @@ def reducing_bytes(work: Workload) -> float:
     """Return the bytes of the reduction, without its result: covariance and directions, and a sample."""
     columns = work.columns
     matrices = columns**2 if columns <= WIDEST_COVARIANCE else columns * (work.dimensions + OVERSAMPLES)
-    sample = 0 if work.fewest_dimensions is None else min(work.n, MOST_ROWS) * columns
-    return DOUBLE * (MATRICES * matrices + SAMPLES * min(sample, NUMBERS_IN_SAMPLE))
+    rows = 0 if work.fewest_dimensions is None else min(work.n, MOST_ROWS)
+    sample = SAMPLES * min(rows * columns, NUMBERS_IN_SAMPLE) + DISTANCES * rows * min(rows, QUERIES)
+    return DOUBLE * (MATRICES * matrices + sample)
 
 
 def near_clusters_bytes(work: Workload) -> float:

@@ -109,7 +109,7 @@ class RowPreprocessing:
             block, unit = values[part], self.unit
             if sparse.issparse(block) or not self.only_divides:
                 block, unit = as_dense(self.rescale(as_doubles(block))), 1.0
-            elif block.dtype == np.float16 or block.dtype.itemsize > DOUBLE_BYTES:
+            elif block.dtype == np.float16 or block.dtype.itemsize > DOUBLE_BYTES or not block.dtype.isnative:
                 block = block.astype(np.float64)
             yield part, _core.center_rows(np.ascontiguousarray(block), unit, mean, scale, FARTHEST, threads)
             token.advance(part.stop - part.start)

@@ -114,7 +114,7 @@ class SharedFolder:
 
     def __init__(self, path: str | Path, runner: TaskRunner, identity: Identity) -> None:
         self.path, self._runner, self._identity = Path(path).resolve(), runner, identity
-        self._saved: int | None = None  # the iteration of the last complete checkpoint
+        self._saved: list[int] = []  # the iterations of the last complete checkpoints, at most two
         self.path.mkdir(parents=True, exist_ok=True)
         check_shared_folder(runner.client, self.path)
 
@@ -133,7 +133,7 @@ class SharedFolder:
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(file, f"is damaged: {damage(error)}") from None
-        self._saved = progress.iteration
+        self._saved = [progress.iteration]
         return progress
 
     def save_graphs(self, graphs: list[Any]) -> None:
@@ -161,10 +161,12 @@ class SharedFolder:
         }
         write_archive(self.path / RUN, document, {LAST_SAMPLE: progress.last_sample})
         tasks.continue_from(self.load_states(progress.iteration))
-        before, self._saved = self._saved, progress.iteration
-        if before is not None and before != progress.iteration:
+        self._saved = [*(before for before in self._saved if before != progress.iteration), progress.iteration]
+        # Tasks that still run depend on the checkpoint before, if a worker is lost.
+        for before in self._saved[:-2]:
             for shard in range(runner.shards):
                 state_file(folder, before, shard).unlink(missing_ok=True)
+        self._saved = self._saved[-2:]
 
     def remove(self) -> None:
         """Delete the files, once the map is written."""
