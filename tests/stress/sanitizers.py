@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[2]
 SUPPRESSIONS = Path(__file__).with_name("thread.suppressions")
 TESTS = [
     "test_core_arguments.py",
+    "test_covariance.py",
     "test_forces.py",
+    "test_weighted_forces.py",
     "test_pixel_field.py",
     "test_neighbors.py",
     "test_affinities.py",
