@@ -25,7 +25,7 @@ BEGIN, END = "<!-- {}: written by benchmarks/cluster_model.py -->", "<!-- end --
 
 ITERATIONS = 350
 POINTS = {"reviews1m": 1_000_000, "mnist": 70_000}
-NEIGHBORS, WIDTH, ROW_BYTES = 90, 50, 200
+NEIGHBORS, WIDTH, ROW_BYTES = 30, 50, 200
 ENCODED_BYTES = 4  # bytes of an encoded point
 SIZES = (10_000_000, 100_000_000, 1_000_000_000)
 WORKERS = (16, 64, 256)
@@ -143,7 +143,7 @@ def check_rows(constants: Constants) -> Rows:
 
 def preparation(n: int, workers: int, threads: int, constants: Constants) -> float:
     """Return the seconds of all stages before the descent, without transfers. Larger shards need more probes."""
-    more_probes = usual_probes(n // workers) / usual_probes(POINTS["reviews1m"])
+    more_probes = usual_probes(n // workers, NEIGHBORS) / usual_probes(POINTS["reviews1m"], NEIGHBORS)
     stages = constants.stages | {"neighbors": constants.stages["neighbors"] * more_probes}
     return sum(stages.values()) * n / workers / threads
 

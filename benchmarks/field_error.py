@@ -1,7 +1,8 @@
 """Measure the error of the pixel field during a run: `field_error.py DATA ...`, DATA as in compare_peers.py.
 
-At several iterations of a default run, the repulsion on 2,000 random points is compared with that of all pairs. The
-error of a tree is measured, too. The resolution of the screen has no effect: up to 2,048 nodes along each axis the
+At several iterations of a default run, the repulsion on 2,000 random points is compared with that of all pairs, by a
+lattice of the spacing that the schedule has there. The finished map is measured with several spacings, and the error of
+a tree everywhere. The resolution of the screen has no effect: up to 2,048 nodes along each axis the
 lattice is as fine as the kernel needs, and no map here needs more.
 """
 
@@ -14,10 +15,13 @@ from pixelsne import PixelSNE, _core
 from pixelsne.affinities import joint_affinities
 from pixelsne.descent import Descent
 from pixelsne.initial_positions import initial_positions
+from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.neighbors import find_neighbors
+from pixelsne.schedule import COARSE_SPACING, COOLING_SPACING, SPACING
 from pixelsne.settings import settings_of
 
-ITERATIONS = (1, 20, 40, 80, 120, 150, 200, 350)
+ITERATIONS = (1, 20, 40, 90, 120, 150, 199, 225, 249)
+SPACINGS = (SPACING, COOLING_SPACING, 0.7, 0.85, COARSE_SPACING, 1.2)
 MAX_NODES = 2048
 SAMPLED_ROWS = 2000
 MANY = 200_000  # from here on, a fifth of the rows is enough
@@ -41,20 +45,21 @@ def error_of(push: np.ndarray, truth: np.ndarray) -> float:
     return 100 * float(np.sqrt(np.square(push - truth).sum() / np.square(truth).sum()))
 
 
-def compare(positions: np.ndarray, rows: np.ndarray, threads: int) -> dict[str, object]:
+def compare(positions: np.ndarray, rows: np.ndarray, spacing: float, threads: int) -> dict[str, object]:
     truth, kernels = push_on_rows(positions, rows)
     field, tree, push = _core.FieldRepulsion(), _core.TreeRepulsion(), np.empty_like(positions)
-    field.pixel_field(positions, MAX_NODES, push, threads)  # computes the kernel's spectrum
+    field.pixel_field(positions, MAX_NODES, push, threads, spacing=spacing)  # computes the kernel's spectrum
     with Clock() as clock:
-        field.pixel_field(positions, MAX_NODES, push, threads)
-    spacing, columns, lines, outliers, used_tree = field.lattice()
+        field.pixel_field(positions, MAX_NODES, push, threads, spacing=spacing)
+    chosen, columns, lines, outliers, used_tree = field.lattice()
     field_error, worst = error_of(push[rows], truth), np.max(np.hypot(*(push[rows] - truth).T) / kernels)
     with Clock() as tree_clock:
         tree.barnes_hut(positions, 0.5, push, threads)
     return {
         "span": float(np.ptp(positions, axis=0).max()),
         "lattice": "tree" if used_tree else f"{columns} x {lines}",
-        "spacing": spacing,
+        "spacing asked for": spacing,
+        "spacing": chosen,
         "outliers": outliers,
         "RMS error, %": field_error,
         "worst, % of kernels": 100 * float(worst),
@@ -66,18 +71,28 @@ def compare(positions: np.ndarray, rows: np.ndarray, threads: int) -> dict[str, 
 
 def follow(source: str, threads: int) -> Rows:
     points, _ = load_points(source)
-    affinities = joint_affinities(find_neighbors(points, 90, "auto", 0, threads), (30.0,), threads)
     settings = settings_of(PixelSNE(tol=0.0, repulsion="pixel-field", n_jobs=threads))
+    neighborhood = choose_neighborhood(settings, len(points))
+    found = find_neighbors(points, neighborhood.n_neighbors, "auto", 0, threads)
+    affinities = joint_affinities(found, neighborhood.perplexity, threads)
     descent = Descent(affinities, initial_positions(points, "pca", 0), settings)
     sampled = SAMPLED_ROWS if len(points) <= MANY else SAMPLED_ROWS // 5
     rows = np.random.default_rng(0).permutation(len(points))[:sampled]
     name = {"data": source_name(source), "n": len(points)}
-    found: Rows = [{**name, "iteration": 0, **compare(descent.positions, rows, threads)}]
+    measured: Rows = []
+
+    def measure(iteration: int, spacing: float) -> None:
+        error = compare(descent.positions, rows, spacing, threads)
+        measured.append({**name, "iteration": iteration, **error})
+        print(measured[-1], flush=True)
+
+    measure(0, descent.schedule[0].spacing)
     for snapshot in descent:
         if snapshot.iteration in ITERATIONS:
-            found.append({**name, "iteration": snapshot.iteration, **compare(descent.positions, rows, threads)})
-            print(found[-1], flush=True)
-    return found
+            measure(snapshot.iteration, descent.schedule[snapshot.iteration].spacing)
+    for spacing in SPACINGS:
+        measure(descent.iteration, spacing)
+    return measured
 
 
 def main() -> None:

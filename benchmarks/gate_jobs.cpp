@@ -80,7 +80,7 @@ Job search() {
         std::vector<std::int32_t> indices(kPoints * kNeighbors);
         std::vector<float> distances(kPoints * kNeighbors);
         ProgressToken token;
-        find_cluster_neighbors({points.data(), kPoints, kColumns}, {0, 256, 0.995, 34, 20}, 1, token,
+        find_cluster_neighbors({{points.data(), kPoints, kColumns}}, {0, 256, 0.995, 34, 20}, 1, token,
                                {{indices.data(), kPoints, kNeighbors}, {distances.data(), kPoints, kNeighbors}});
     };
 }

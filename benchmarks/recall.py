@@ -29,7 +29,7 @@ from pixelsne.neighbors import (
 )
 from pixelsne.settings import settings_of
 
-K = 90
+K = 30
 RECALL_ROWS = 2_000
 
 
@@ -121,7 +121,7 @@ def compare_maps(options: argparse.Namespace) -> None:
     truth = nearest_of_rows(points, rows_for_recall(judge), K)
     rows: Rows = []
     for parameters in (
-        choose_cluster_parameters(*points.shape),
+        choose_cluster_parameters(*points.shape, K),
         ClusterParameters(probes=options.probes, recall=0.995),
     ):
         rows.append(measure(points, judge, truth, parameters, options.threads))

@@ -11,7 +11,7 @@ from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent
 from pixelsne.descent_loop import median_move
 from pixelsne.initial_positions import START_DEVIATION, noise_positions
-from pixelsne.schedule import COARSE_SPACING, SPACING, make_schedule, skip_to_cooldown
+from pixelsne.schedule import COARSE_SPACING, COOLING_SPACING, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
 
@@ -244,21 +244,21 @@ def test_median_move_of_coincident_points():
 
 def test_the_default_schedule():
     schedule = make_schedule(make_settings(max_iter=400), 48_000)
-    assert [step.phase for step in schedule] == ["early"] * 100 + ["late"] * 300
-    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:80]} == {(12.0, 0.8, 500.0)}
-    falling = np.array([step.exaggeration for step in schedule[80:101]])
+    assert [step.phase for step in schedule] == ["early"] * 110 + ["late"] * 290
+    assert {(step.exaggeration, step.momentum, step.learning_rate) for step in schedule[:90]} == {(12.0, 0.8, 500.0)}
+    falling = np.array([step.exaggeration for step in schedule[90:111]])
     np.testing.assert_allclose(falling, 12 ** np.linspace(1, 0, 21))
-    np.testing.assert_allclose([step.learning_rate for step in schedule[80:101]], 6_000 / falling)
+    np.testing.assert_allclose([step.learning_rate for step in schedule[90:111]], 6_000 / falling)
     rates, momenta = (
-        np.array([getattr(step, name) for step in schedule[100:]]) for name in ("learning_rate", "momentum")
+        np.array([getattr(step, name) for step in schedule[110:]]) for name in ("learning_rate", "momentum")
     )
     assert rates[0] == pytest.approx(6_000)
     np.testing.assert_allclose(rates[1:41] / rates[:40], 8 ** (1 / 40))
-    np.testing.assert_allclose(rates[40:250], 48_000)
+    np.testing.assert_allclose(rates[40:240], 48_000)
     np.testing.assert_allclose(momenta[:41], np.linspace(0.8, 0.965, 41))
-    np.testing.assert_allclose(momenta[40:250], 0.965)
+    np.testing.assert_allclose(momenta[40:240], 0.965)
     assert {step.spacing for step in schedule[:-50]} == {COARSE_SPACING}
-    assert [step.spacing for step in schedule[-49:]] == [SPACING] * 49  # the cooldown
+    assert [step.spacing for step in schedule[-49:]] == [COOLING_SPACING] * 49  # the cooldown
 
 
 def test_the_learning_rate_has_a_lower_limit():
@@ -290,12 +290,11 @@ def test_a_converged_map_skips_to_the_cooldown():
 def test_a_short_run_keeps_the_proportions_of_the_schedule():
     schedule = make_schedule(make_settings(max_iter=25), 70_000)
     assert len(schedule) == 25
-    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 9 + [
-        False
-    ] * 16  # the first falling step is 12, too
-    assert [step.phase for step in schedule] == ["early"] * 10 + ["late"] * 15
+    # 9 early steps; the first of 2 falling ones is 12, too
+    assert [step.exaggeration == 12.0 for step in schedule] == [True] * 10 + [False] * 15
+    assert [step.phase for step in schedule] == ["early"] * 11 + ["late"] * 14
     assert max(step.momentum for step in schedule) > 0.96
-    assert [step.learning_rate < 69_000 for step in schedule[10:]] == [True] * 4 + [False] * 7 + [True] * 4
+    assert [step.learning_rate < 69_000 for step in schedule[11:]] == [True] * 4 + [False] * 6 + [True] * 4
 
 
 def test_rates_and_momenta_of_the_user_are_used():

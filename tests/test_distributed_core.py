@@ -81,7 +81,7 @@ class TestFieldOfShards:
 class TestSearchForSomeQueries:
     def search(self, points, n_queries, *, reorder, reach=0):
         token = _core.ProgressToken()
-        return _core.cluster_neighbors(points, 10, 0, 64, 0.9, 20, reach, n_queries, reorder, token, 2)
+        return _core.cluster_neighbors(points, None, 10, 0, 64, 0.9, 20, reach, n_queries, reorder, token, 2)
 
     def test_the_first_points_have_the_neighbors_that_all_points_have(self, groups):
         """Up to clusters with scores near the limit, which depend on the order of the points."""

@@ -114,12 +114,24 @@ def test_recall_on_clusters(method, n, d, k):
     assert recall(find_neighbors(points, k, method, 0, 2).indices, truth) >= 0.95
 
 
-def search_clusters(points, k, **changes):
+def search_clusters(points, k, rows=None, **changes):
     """Run the core's search with small clusters, so that few points make many. By default all clusters are probed."""
     effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0, "threads": 2} | changes
+    n_queries = len(points) if rows is None else len(rows)
     return _core.cluster_neighbors(
-        points, k, **effort, n_queries=len(points), reorder=False, token=_core.ProgressToken()
+        points, rows, k, **effort, n_queries=n_queries, reorder=False, token=_core.ProgressToken()
     )[:2]
+
+
+def test_clusters_of_chosen_rows_are_those_of_a_copy():
+    points = make_points("normal", 900, 7, seed=0)
+    rows = np.random.default_rng(0).permutation(900)[:700].astype(np.int32)
+    for found, expected in zip(
+        search_clusters(points, 10, rows, recall=0.9, probes=5, reach=5),
+        search_clusters(points[rows], 10, recall=0.9, probes=5, reach=5),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.slow
@@ -228,8 +240,9 @@ def test_auto_compares_all_pairs_up_to_two_seconds():
 
 def test_cluster_probes_are_limited_by_the_time_of_all_pairs():
     """Each of 60,000 points without clusters must be compared with most others."""
-    assert choose_cluster_parameters(60_000, 50).probes > 100
-    assert choose_cluster_parameters(1_000_000, 50).probes == 135
+    assert choose_cluster_parameters(60_000, 50, 30).probes > 100
+    assert choose_cluster_parameters(1_000_000, 50, 30).probes == 104
+    assert choose_cluster_parameters(1_000_000, 50, 90).probes == 137
 
 
 def test_exact_neighbors_in_cluster_order():

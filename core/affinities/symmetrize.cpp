@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kRowsPerBlock = 512;
 
 // Rows are finished in this many batches, so that only a part of the edges is ever stored twice.
-constexpr std::size_t kBatches = 8;
+constexpr std::size_t kBatches = 16;
 
 // A table of ranks is used while it is at most this many times as long as the row.
 constexpr std::size_t kMaxTableRatio = 8;

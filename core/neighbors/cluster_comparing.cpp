@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "../kernels.hpp"
 #include "../parallel_for.hpp"
@@ -155,6 +156,7 @@ public:
             block_.write(query, rows.data() + first[query].row * points_.k);
         }
         std::sort(compared.begin() + static_cast<std::ptrdiff_t>(begin), compared.end());
+        compared.shrink_to_fit();
     }
 
 private:
@@ -198,10 +200,17 @@ private:
     std::vector<std::vector<std::uint32_t>> active_;  // (clusters) queries to compare with each cluster
 };
 
+// Returns the parts one after another. Each is freed when it has been copied.
 template <class T>
-std::vector<T> concatenated(const std::vector<std::vector<T>>& parts) {
+std::vector<T> concatenated(std::vector<std::vector<T>> parts) {
+    std::size_t count = 0;
+    for (const auto& part : parts) count += part.size();
     std::vector<T> all;
-    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    all.reserve(count);
+    for (auto& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+        part = std::vector<T>();
+    }
     return all;
 }
 
@@ -212,7 +221,7 @@ void run_second_pass(const ClusteredPoints& points, const std::vector<PendingQue
         SecondPass(points, probes).search(pending.data() + begin, end - begin, rows, compared[chunk]);
         token.throw_if_cancelled();
     });
-    probes.set_second_pass(concatenated(compared));
+    probes.set_second_pass(concatenated(std::move(compared)));
 }
 
 }  // namespace
@@ -236,7 +245,7 @@ KeyRows compare_clusters(const ClusteredPoints& points, ClusterProbes& probes, i
                          }
                      }
                  });
-    run_second_pass(points, concatenated(pending), probes, threads, token, rows);
+    run_second_pass(points, concatenated(std::move(pending)), probes, threads, token, rows);
     return rows;
 }
 

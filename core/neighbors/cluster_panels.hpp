@@ -22,6 +22,9 @@ public:
     // sorted: the points in cluster order; it must outlive this object.
     ClusterPanels(Points sorted, const std::vector<std::uint32_t>& begin, int threads, ProgressToken& token);
 
+    // Frees the panels. Only the centers remain.
+    void free_panels() { values_ = AlignedVector<float>(); }
+
     // Returns (clusters, d) means.
     Points centers() const { return {centers_.data(), begin_.size() - 1, sorted_.columns}; }
 

@@ -56,21 +56,31 @@ std::vector<std::uint32_t> points_of_rows(const Clusters& clusters, const QueryP
 
 }  // namespace
 
-void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,
+void find_cluster_neighbors(SearchedPoints searched, const ClusterSettings& settings, int threads, ProgressToken& token,
                             NeighborTable table, std::int32_t* order) {
-    const std::size_t n = points.rows;
+    const std::size_t n = searched.count;
     const std::size_t k = table.k();
     const std::size_t query_count = table.rows();
     token.expect(n + (settings.reach > 0 ? 2 : 1) * query_count);
+    const std::size_t d = searched.rows.columns;
+    // Chosen rows are copied first and sorted in place later, so there is one copy in either case.
+    AlignedVector<float> values;
+    if (searched.chosen) values = gather_rows(searched.rows, searched.chosen, n, threads);
+    const Points points = searched.chosen ? Points{values.data(), n, d} : searched.rows;
     Clusters clusters = find_clusters(points, settings.size, settings.seed, threads, token);
     const QueryPoints query_points(clusters, query_count);
-    const AlignedVector<float> gathered = gather_rows(points, clusters.order, threads);
-    const Points sorted{gathered.data(), n, points.columns};
+    if (searched.chosen) {
+        sort_rows(clusters.order, d, values);
+    } else {
+        values = gather_rows(points, clusters.order, threads);
+    }
+    const Points sorted{values.data(), n, d};
     KeyRows rows;
     {
-        const ClusterPanels panels(sorted, clusters.begin, threads, token);
+        ClusterPanels panels(sorted, clusters.begin, threads, token);
         ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.probes, k, threads, token);
         rows = compare_clusters({sorted, clusters, query_points, panels, k}, probes, threads, token);
+        panels.free_panels();
         if (settings.reach > 0) {
             explore_other_clusters(sorted, clusters, query_points, probes, k, settings.reach, threads, token, rows);
         }

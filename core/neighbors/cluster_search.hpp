@@ -17,13 +17,20 @@ struct ClusterSettings {
     std::size_t reach;   // then explore reach x reach neighbors of neighbors per point; 0: none
 };
 
-// The table has one row for each query point. The query points are the first points of the input: all of them, or
-// fewer. The search may return any other point as a neighbor.
+// Points to search: all rows of an array, or if `chosen` is not null, `count` of them.
+struct SearchedPoints {
+    Points rows;
+    const std::uint32_t* chosen = nullptr;
+    std::size_t count = rows.rows;
+};
+
+// The table has one row for each query point. The query points are the first points: all of them, or fewer. The search
+// may return any other point as a neighbor.
 //
 // If `order` is null, rows are in input order. Otherwise the query points are renumbered cluster by cluster, in the
-// indices of the table, too, so that near points are close in memory. order (rows) then receives the input index of
-// each row. Points that are not queries keep their indices.
-void find_cluster_neighbors(Points points, const ClusterSettings& settings, int threads, ProgressToken& token,
+// indices of the table, too, so that near points are close in memory. order (rows) then receives the index of each
+// row's point. Points that are not queries keep their indices.
+void find_cluster_neighbors(SearchedPoints searched, const ClusterSettings& settings, int threads, ProgressToken& token,
                             NeighborTable table, std::int32_t* order = nullptr);
 
 }  // namespace pixelsne

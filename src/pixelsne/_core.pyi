@@ -54,6 +54,7 @@ def rp_forest_neighbors(
 # cluster, and the third array has the input index of each row. Otherwise it is empty.
 def cluster_neighbors(
     points: Floats,
+    rows: Indices | None,
     k: int,
     seed: int,
     size: int,

@@ -53,8 +53,7 @@ class Duplicates:
         counts = self.counts
         rank = np.empty(len(order))  # of a row within its group
         rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-        several = counts[self.group] > 1
-        radius = np.where(several, disc_radii(centers, counts)[self.group], 0.0)
+        radius = disc_radii(centers, counts)[self.group]
         distance, angle = radius * np.sqrt((rank + 0.5) / counts[self.group]), rank * GOLDEN_ANGLE
         offsets = distance[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
         spread: Positions = (centers[self.group] + offsets).astype(np.float32)
@@ -62,15 +61,19 @@ class Duplicates:
 
 
 def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return disc radii. Half of the areas are proportional to the counts, the others smaller, so that none overlap."""
+    """Return disc radii, 0 for a single row.
+
+    Half of the areas are proportional to the counts, the others smaller, so that none overlap.
+    """
     from scipy.spatial import cKDTree  # noqa: PLC0415 - slow to import, and most data have no equal rows
 
-    roots = np.sqrt(counts)
+    roots, several = np.sqrt(counts), np.flatnonzero(counts > 1)
     count = min(NEIGHBORS_TO_SPARE, len(centers) - 1) + 1
-    distances, others = cKDTree(centers).query(centers, count)
+    distances, others = cKDTree(centers).query(centers[several], count)
     # The largest radius per unit of `roots` at which a disc and those of its neighbors do not overlap.
-    largest = (1 - EMPTY_SHARE) * (distances[:, 1:] / (roots[:, None] + roots[others[:, 1:]])).min(axis=1)
-    radii: NDArray[np.float64] = roots * np.minimum(largest, np.median(largest))
+    largest = (1 - EMPTY_SHARE) * (distances[:, 1:] / (roots[several, None] + roots[others[:, 1:]])).min(axis=1)
+    radii = np.zeros(len(counts))
+    radii[several] = roots[several] * np.minimum(largest, np.median(largest))
     return radii
 
 

@@ -88,7 +88,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `early_exaggeration_iter` is a number.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
         Factor on the affinities in the first iterations, and the number of these iterations. "auto" keeps the factor
-        for 80 of 250 iterations and lowers it during 20 more; after a given number it drops at once. With
+        for 90 of 250 iterations and lowers it during 20 more; after a given number it drops at once. With
         init_scale=None, "auto" is 0.
     exaggeration : float, default=1.0
         Factor on the affinities afterwards.

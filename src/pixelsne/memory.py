@@ -25,7 +25,7 @@ PAIR = INDEX + FLOAT  # a neighbor and its distance or affinity
 JOINT_PER_CHOSEN = 1.58
 
 # Symmetrizing processes an eighth of the rows at a time: their incoming edges, of 12 bytes each, and finished rows.
-SHARE_AT_ONCE = 1 / 8
+SHARE_AT_ONCE = 1 / 16
 EDGE = 12
 
 # Bytes of a point in the descent: position, velocity, gains, both forces, and its index in the order of the field.
@@ -115,7 +115,7 @@ def reducing_bytes(work: Workload) -> float:
 def near_clusters_bytes(work: Workload) -> float:
     """Return the bytes of the lists of near clusters, and of the bits for the clusters compared with each point."""
     clusters = work.n / CLUSTER_SIZE
-    probes = choose_cluster_parameters(work.n, work.dimensions).probes
+    probes = choose_cluster_parameters(work.n, work.dimensions, work.neighbors).probes
     return clusters * PAIR * min(clusters, 8 * probes) + work.n * min(clusters, 5 * probes) / 8
 
 

@@ -38,7 +38,7 @@ class ClusterParameters:
 
     probes: int  # the most clusters that a point is compared with on average, its own included
     size: int = CLUSTER_SIZE
-    recall: float = 0.995  # target, often reached with fewer probes; 1: all points are compared
+    recall: float = 0.985  # target before exploring, often reached with fewer probes; 1: all points are compared
     reach: int = 20  # neighbors of neighbors compared afterwards: reach x reach per point
 
 
@@ -57,15 +57,15 @@ def exact_seconds(n: int, d: int, k: int) -> float:
     return pairs + n * k * math.log(n / k) * SECONDS_PER_CANDIDATE
 
 
-def usual_probes(n: int) -> float:
-    """Return a number of probes that grows more slowly than the number of clusters."""
-    return 27 + 0.108 * math.sqrt(n)
+def usual_probes(n: int, k: int) -> float:
+    """Return a number of probes that grows more slowly than the number of clusters, and slowly with k."""
+    return (24 + 0.08 * math.sqrt(n)) * math.pow(k / 30, 0.25)
 
 
-def choose_cluster_parameters(n: int, d: int) -> ClusterParameters:
+def choose_cluster_parameters(n: int, d: int, k: int) -> ClusterParameters:
     """Return parameters with as many probes as AFFORDABLE_SECONDS allow, or usual_probes if those are more."""
     affordable = AFFORDABLE_SECONDS / (n * CLUSTER_SIZE * (SECONDS_PER_PAIR + d * SECONDS_PER_COORDINATE))
-    return ClusterParameters(probes=round(max(usual_probes(n), affordable)))
+    return ClusterParameters(probes=round(max(usual_probes(n, k), affordable)))
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,12 @@ class SearchRequest:
     reorder: bool  # whether the search may renumber the points
     token: _core.ProgressToken
     threads: int
+    rows: NDArray[np.int32] | None = None  # the points to search; None: all
+
+    @property
+    def searched(self) -> Points:
+        """The points to search; a copy if they are not all."""
+        return self.points if self.rows is None else self.points[self.rows]
 
 
 # With fewer points, their order in memory does not matter.
@@ -85,7 +91,7 @@ ORDERED_FROM = 5_000
 
 
 def search_exact(request: SearchRequest) -> Neighbors:
-    points, order = request.points, None
+    points, order = request.searched, None
     if request.reorder and len(points) > ORDERED_FROM:
         order = _core.cluster_order(points, CLUSTER_SIZE, request.seed, request.token, request.threads)
         points = points[order]
@@ -93,13 +99,15 @@ def search_exact(request: SearchRequest) -> Neighbors:
 
 
 def search_vantage_point_tree(request: SearchRequest) -> Neighbors:
-    return Neighbors(*_core.vp_tree_neighbors(request.points, request.k, request.seed, request.token, request.threads))
+    return Neighbors(
+        *_core.vp_tree_neighbors(request.searched, request.k, request.seed, request.token, request.threads)
+    )
 
 
 def search_forest(request: SearchRequest) -> Neighbors:
     parameters = ForestParameters()
     found = _core.rp_forest_neighbors(
-        request.points,
+        request.searched,
         request.k,
         request.seed,
         parameters.trees,
@@ -113,9 +121,10 @@ def search_forest(request: SearchRequest) -> Neighbors:
 
 
 def search_in_clusters(request: SearchRequest, parameters: ClusterParameters, queries: int) -> Neighbors:
-    """Return the neighbors of the first `queries` points, among all points."""
+    """Return the neighbors of the first `queries` points, among all points to search."""
     indices, distances, order = _core.cluster_neighbors(
         request.points,
+        request.rows,
         request.k,
         request.seed,
         parameters.size,
@@ -132,7 +141,8 @@ def search_in_clusters(request: SearchRequest, parameters: ClusterParameters, qu
 
 def search_clusters(request: SearchRequest) -> Neighbors:
     n, d = request.points.shape
-    return search_in_clusters(request, choose_cluster_parameters(n, d), n)
+    n = n if request.rows is None else len(request.rows)
+    return search_in_clusters(request, choose_cluster_parameters(n, d, request.k), n)
 
 
 SEARCHES: dict[str, Callable[[SearchRequest], Neighbors]] = {
@@ -163,14 +173,16 @@ def find_neighbors(
     token: _core.ProgressToken | None = None,
     *,
     reorder: bool = False,
+    rows: NDArray[np.int32] | None = None,
 ) -> Neighbors:
     """Return k neighbors of each of the n points, 1 <= k < n.
 
-    With `reorder`, a search may renumber the points so that near ones are close in memory; it then returns `order`.
+    rows: the points to search, by whose positions in `rows` they are then numbered; None: all points. With `reorder`, a
+    search may renumber the points so that near ones are close in memory; it then returns `order`.
     """
-    n, d = points.shape
+    n, d = points.shape if rows is None else (len(rows), points.shape[1])
     search = SEARCHES[choose_search(method, n, d, k)]
-    return search(SearchRequest(points, k, seed, reorder, token or _core.ProgressToken(), threads))
+    return search(SearchRequest(points, k, seed, reorder, token or _core.ProgressToken(), threads, rows))
 
 
 def find_neighbors_of_first(points: Points, queries: int, k: int, seed: int, threads: int) -> Neighbors:
@@ -184,4 +196,4 @@ def find_neighbors_of_first(points: Points, queries: int, k: int, seed: int, thr
     if exact:
         found = search_exact(request)
         return Neighbors(found.indices[:queries], found.distances[:queries])
-    return search_in_clusters(request, choose_cluster_parameters(n, d), queries)
+    return search_in_clusters(request, choose_cluster_parameters(n, d, k), queries)

@@ -109,7 +109,8 @@ class Run:
         space = yield from self._make_space()
         distinct, duplicates = space, None
         if self.settings.duplicates == "merge":
-            distinct, duplicates = space.distinct(self.fixed)
+            with self._timed("reduce"):
+                distinct, duplicates = space.distinct(self.fixed)
         weights = weights_of_points(self.weights, duplicates, int(max(self.neighborhood.perplexity)))
         if duplicates is not None:
             self._adapt_to_distinct_rows(len(duplicates))

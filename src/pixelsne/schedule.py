@@ -20,7 +20,7 @@ from pixelsne.settings import Settings
 # Parts of a run of 250 iterations: full exaggeration, its fall, the rise of rate and momentum after it, and cooling.
 # A shorter run shortens all four in proportion; a longer one stays at the full rate before it cools.
 USUAL_ITERATIONS = 250
-EARLY_ITERATIONS = 80
+EARLY_ITERATIONS = 90
 FALLING_ITERATIONS = 20
 RISING_ITERATIONS = 40
 COOLING_ITERATIONS = 50
@@ -39,10 +39,11 @@ COOL_RATE = 0.1  # of the rate before
 CONTINUING_RATE = 0.05  # of n, for a map that continues: finished maps stay within tol
 SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
 
-# Spacings of the pixel field's lattice, embedding units. With the coarse one, Fourier transforms take a quarter of the
-# time. Maps that unfold with it, and cool down with the other, are as good (benchmarks/field_error.py).
+# Spacings of the pixel field's lattice, embedding units. Transforms take time by 1 / spacing squared. Maps that unfold
+# with the coarse one, and cool down with the middle one, are as good (benchmarks/field_error.py).
 SPACING = 0.42
-COARSE_SPACING = 0.85
+COOLING_SPACING = 0.55
+COARSE_SPACING = 1.0
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, share)
     momentum = momentum if settings.momentum is None else settings.momentum[1]
     cools = is_automatic(settings) and cold > 0
-    spacing = SPACING if cools else unfolding_spacing(settings)
+    spacing = COOLING_SPACING if cools else unfolding_spacing(settings)
     return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=cools, spacing=spacing)
 
 

@@ -122,6 +122,7 @@ class Coordinates:
 
     reduction: Reduction
     points: Points
+    rows: NDArray[np.int32] | None = None  # the points whose neighbors are searched; None: all
 
     @classmethod
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Coordinates":
@@ -145,7 +146,8 @@ class Coordinates:
         return cls(reduction, reduction.apply(values, token, settings.threads))
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
-        return find_neighbors(self.points, k, settings.neighbors, settings.seed, settings.threads, token, reorder=True)
+        method, seed, threads = settings.neighbors, settings.seed, settings.threads
+        return find_neighbors(self.points, k, method, seed, threads, token, reorder=True, rows=self.rows)
 
     def neighbors_of(self, values: Any, k: int, threads: int, token: _core.ProgressToken) -> Neighbors:
         check_sparse_support(self.reduction.preprocessing.metric, values)
@@ -158,7 +160,7 @@ class Coordinates:
 
     def distinct(self, fixed: Mask | None) -> "tuple[Coordinates, Duplicates | None]":
         duplicates = find_duplicates(self.points, fixed)
-        return (self if duplicates is None else replace(self, points=self.points[duplicates.first])), duplicates
+        return (self if duplicates is None else replace(self, rows=duplicates.first.astype(np.int32))), duplicates
 
     def coordinates_for_init(self) -> AnyArray:
         is_projected = self.reduction.directions is not None  # the first two columns are the principal components
