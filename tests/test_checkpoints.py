@@ -325,11 +325,23 @@ def current_umask():
     return mask
 
 
-@pytest.fixture
-def large(tmp_path):
-    path = tmp_path / "large.npy"
+def save_large(folder):
+    path = folder / "large.npy"
     np.save(path, np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32))
     return path
+
+
+@pytest.fixture
+def large(tmp_path):
+    return save_large(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def map_of_large(tmp_path_factory):
+    """The map of a run that is never stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert code_of(start(save_large(folder), folder / "map.npy")) == 0
+    return np.load(folder / "map.npy")
 
 
 def start(path, output, *arguments):
@@ -354,9 +366,8 @@ def wait_for(path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_a_stopped_run_resumes_to_the_same_map(number, code, large, tmp_path):
-    whole, output, checkpoint = tmp_path / "whole.npy", tmp_path / "map.npy", tmp_path / "run.ckpt"
-    assert code_of(start(large, whole)) == 0
+def test_a_stopped_run_resumes_to_the_same_map(number, code, large, map_of_large, tmp_path):
+    output, checkpoint = tmp_path / "map.npy", tmp_path / "run.ckpt"
     process = start(large, output, "--checkpoint", str(checkpoint), "--every", "0.01")
     wait_for(checkpoint)
     process.send_signal(number)
@@ -369,8 +380,8 @@ def test_a_stopped_run_resumes_to_the_same_map(number, code, large, tmp_path):
     assert f"exists: continue from it with --resume {checkpoint}" in again.communicate(timeout=300)[1]
     assert again.returncode == 1
     assert code_of(start(large, output, "--resume", str(checkpoint))) == 0
-    np.testing.assert_array_equal(np.load(output), np.load(whole))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "map.npy", "whole.npy"]
+    np.testing.assert_array_equal(np.load(output), map_of_large)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "map.npy"]
 
 
 @pytest.mark.slow

@@ -56,11 +56,12 @@ def test_a_label_keeps_its_name_in_every_format(kind, tmp_path, monkeypatch):
     rng, drawn = np.random.default_rng(0), []
     monkeypatch.setattr("pixelsne.plot.choose_coloring", lambda _, name, *__: drawn.append(name) or GRAY)
     names = ("y", "input_y", "file", "embedding")
+    labels = names if kind != "h5ad" else ("y", "embedding")  # every reading of it starts a process
     vectors = pa.array(rng.normal(size=(100, 5)).tolist())
     columns = {name: rng.integers(0, 3, 100) for name in names[::-1]}
     pq.write_table(pa.table({"vector": vectors} | columns), tmp_path / "points.parquet")
     path = tmp_path / f"map.{kind}"
-    for label in names:
+    for label in labels:
         run("embed", tmp_path / "points.parquet", "-o", path, "--plot", tmp_path / "a.png", "--label", label, *QUICK)
         one = read_map(path)
         assert {name: one.extra_columns[name].to_pylist() for name in names} == {
