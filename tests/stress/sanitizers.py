@@ -88,7 +88,8 @@ def run(name: str) -> None:
         raise SystemExit(f"the tests would run on {used.stdout.strip()}, not on the sanitized core")
     # The sanitizers do not support a forked child of a threaded program.
     tests = [str(ROOT / "tests" / test) for test in sanitizer["tests"]]
-    command = [sys.executable, "-m", "pytest", "-x", "-n", "2", "-p", "no:cacheprovider", "-k", "not forked and not recall"]
+    command = [sys.executable, "-m", "pytest", "-x", "-n", "2", "-p", "no:cacheprovider"]
+    command += ["-k", "not forked and not recall"]
     subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=True)
     print(f"{name}: nothing found", flush=True)
 
