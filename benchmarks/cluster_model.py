@@ -25,7 +25,7 @@ BEGIN, END = "<!-- {}: written by benchmarks/cluster_model.py -->", "<!-- end --
 
 ITERATIONS = 350
 POINTS = {"reviews1m": 1_000_000, "mnist": 70_000}
-NEIGHBORS, WIDTH, ROW_BYTES = 30, 50, 200
+NEIGHBORS, WIDTH, ROW_BYTES = 90, 50, 200
 ENCODED_BYTES = 4  # bytes of an encoded point
 SIZES = (10_000_000, 100_000_000, 1_000_000_000)
 WORKERS = (16, 64, 256)

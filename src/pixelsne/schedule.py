@@ -36,7 +36,7 @@ COOL_MOMENTUM = 0.7
 # (benchmarks/schedule.py); a still smaller share makes no difference.
 EARLY_RATE = 0.125
 COOL_RATE = 0.1  # of the rate before
-CONTINUING_RATE = 0.05  # of n, for a map that continues: finished maps stay within tol
+CONTINUING_RATE = 0.04  # of n, for a map that continues: finished maps stay within tol
 SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
 
 # Spacings of the pixel field's lattice, embedding units. Transforms take time by 1 / spacing squared. Maps that unfold
@@ -123,7 +123,7 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
 
 
 def continuing_step(settings: Settings, n: int) -> ScheduleStep:
-    """Return the step of a run that continues a map, with the momentum at the end of a run and half of its rate."""
+    """Return the step of a run that continues a map, with the momentum at the end of a run and less than half of its rate."""
     momentum = COOL_MOMENTUM if settings.momentum is None else settings.momentum[1]
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, CONTINUING_RATE)
     return ScheduleStep("late", settings.exaggeration, momentum, rate)
