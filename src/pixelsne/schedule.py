@@ -123,7 +123,7 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
 
 
 def continuing_step(settings: Settings, n: int) -> ScheduleStep:
-    """Return the step of a run that continues a map, with the momentum at the end of a run and less than half of its rate."""
+    """Return the step of a run that continues a map: the momentum at the end of a run, less than half of its rate."""
     momentum = COOL_MOMENTUM if settings.momentum is None else settings.momentum[1]
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, CONTINUING_RATE)
     return ScheduleStep("late", settings.exaggeration, momentum, rate)
