@@ -73,9 +73,8 @@ def test_discs_do_not_overlap_and_have_areas_proportional_to_counts(random):
     assert (distances[:, 1] > radii + radii[nearest[:, 1]]).all()
     largest = (radii / np.sqrt(counts)).max()
     assert (radii[counts == 1] == 0).all()
-    assert (
-        np.mean((radii >= np.sqrt(counts) * largest * (1 - 1e-9))[counts > 1]) > 0.4
-    )  # half of the discs have the area of their count
+    has_area_of_count = (radii >= np.sqrt(counts) * largest * (1 - 1e-9))[counts > 1]
+    assert np.mean(has_area_of_count) > 0.4  # half of the discs
     assert len(np.unique(positions, axis=0)) == len(positions)
 
 

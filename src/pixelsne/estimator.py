@@ -94,8 +94,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Factor on the affinities afterwards.
     learning_rate : "auto", float or (float, float), default="auto"
         Learning rate for the gradient with its factor 4, as in scikit-learn; a pair is (early, late). "auto" is
-        n / (8 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that; n / 25 for a map
-        that continues; at least 5.
+        n / (8 exaggeration) early, rises to n / exaggeration, and ends at a tenth of that; n / (25 exaggeration)
+        for a map that continues; at least 5.
     momentum : "auto", float or (float, float), default="auto"
         A pair is (early, late). "auto" is 0.8 early, rises to 0.965 within 40 iterations, and falls to 0.7 during the
         last 50. It is 0.7 for a map that continues.

@@ -14,7 +14,7 @@ from pixelsne import PixelSNE
 SIZES = 11
 SEARCHES = ("auto", "clusters", "rp-forest")
 ROUND = SIZES * len(SEARCHES)  # fits until every pair of size and search was there once
-SLACK = 5e6  # bytes by which the lowest use of two rounds differs
+SLACK = 5e6  # bytes by which the lowest use of two rounds may differ: the heap is never equally full
 
 
 def resident_bytes() -> int:
