@@ -51,8 +51,8 @@ def rp_forest_neighbors(
 ) -> tuple[Indices, Floats]: ...
 
 # Neighbors of the first n_queries points, among all points. With reorder, the query points are renumbered cluster by
-# cluster, and the third array has the index of each row's point. Otherwise it is empty. rows: the points to search, which
-# are then numbered by their positions in it; None: all points.
+# cluster, and the third array has the index of each row's point. Otherwise it is empty. rows: the points to search,
+# which are then numbered by their positions in it; None: all points.
 def cluster_neighbors(
     points: Floats,
     rows: Indices | None,
