@@ -1,7 +1,7 @@
 """Compare PixelSNE with other libraries: `compare_peers.py clusters | digits | DATA.npz [--race ...] [--n ...]`.
 
 The systems run in turn, each run in its own process. All have the same number of threads and the same input: float32
-points, 50 principal components. Races:
+points, 50 principal components, or with --raw all columns as they are in the file. Races:
 
 iterations   all t-SNE libraries run the same number of iterations at the same perplexity
 defaults     all libraries run with their default parameters
@@ -23,7 +23,7 @@ import numpy as np
 
 import peers
 from judge import Judge
-from measure import RESULTS, SOURCES, Rows, check_names, in_own_process, load_points, save, source_name
+from measure import RESULTS, SOURCES, Rows, check_names, in_own_process, load_source, save, source_name, to_points
 from peers import SYSTEMS, Task
 from pictures import draw_approach, draw_race
 from shapes import SHAPES
@@ -60,6 +60,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=25, help="iterations between snapshots, in the race for quality")
     parser.add_argument("--slack", type=float, default=0.0, help="relative tolerance of the target, such as 0.005")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--raw", action="store_true", help="pass all columns, so that times include each system's PCA")
     parser.add_argument("--suffix", default="", help="added to the names of the results")
     parser.add_argument(
         "--before", metavar="PYTHON", help="interpreter of an environment with an older version of ours"
@@ -181,7 +182,8 @@ def describe(options: argparse.Namespace, n: int) -> str:
         f"perplexity {options.perplexity:g})",
     }[options.race]
     threads = f"{options.threads} thread{'s' if options.threads > 1 else ''}"
-    return f"{source_name(options.data)}, {n:,} points, {what}, {threads}"
+    raw = ", all columns" if options.raw else ""
+    return f"{source_name(options.data)}, {n:,} points{raw}, {what}, {threads}"
 
 
 def notes_on(options: argparse.Namespace, judge: Judge, failures: list[str]) -> str:
@@ -205,12 +207,13 @@ def draw(options: argparse.Namespace, folder: Path, runs: Rows, labels: np.ndarr
 def main() -> None:
     options = parse_options()
     names = choose_systems(options)
-    points, labels = load_points(options.data, options.n)
+    values, labels = load_source(options.data, options.n)
+    points = to_points(values)
     task = Task(options.race, options.perplexity, options.iterations, options.threads, options.every)
     judge = Judge(points, labels, options.perplexity, options.threads)
     with tempfile.TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
-        np.save(folder / "points.npy", points)
+        np.save(folder / "points.npy", values if options.raw else points)
         runs, failures = alternate(folder, names, task, judge, options)
         if options.race == "quality":
             compare_approach(runs, options.target, options.slack)

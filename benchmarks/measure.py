@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Collection
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -59,12 +60,12 @@ def to_points(values: Any) -> Any:
     return reduce(values, 50, 0)
 
 
-def clusters(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
-    """Return a hundred Gaussian clusters in 50 dimensions, and the cluster of each point."""
+def clusters(n: int | None = None, seed: int = 0, columns: int = 50) -> tuple[Any, Any]:
+    """Return a hundred Gaussian clusters, and the cluster of each point."""
     rng, n = np.random.default_rng(seed), n or 10_000
-    centers = rng.normal(0, 1, (100, 50)).astype(np.float32)
+    centers = rng.normal(0, 1, (100, columns)).astype(np.float32)
     labels = rng.integers(0, 100, n)
-    return centers[labels] + 0.4 * rng.standard_normal((n, 50), dtype=np.float32), labels
+    return centers[labels] + 0.4 * rng.standard_normal((n, columns), dtype=np.float32), labels
 
 
 def digits(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
@@ -77,7 +78,7 @@ def digits(n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
 
 
 # Data that need no file. Scripts add their own.
-SOURCES: dict[str, Any] = {"clusters": clusters, "digits": digits}
+SOURCES: dict[str, Any] = {"clusters": clusters, "clusters16": partial(clusters, columns=16), "digits": digits}
 
 
 def load_source(source: str, n: int | None = None, seed: int = 0) -> tuple[Any, Any]:
