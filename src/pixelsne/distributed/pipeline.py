@@ -230,8 +230,6 @@ class DistributedRun:
     def stop(self, by: StoppedBy) -> None:
         """Record what ended the run. Call it before `map` or `write`."""
         self._stopped_by = by
-        if self.descent is not None:
-            self.descent.interrupt()
 
     def write_checkpoint(self) -> bool:
         """Write a checkpoint between two iterations. Return False without a folder or before the first iteration."""
