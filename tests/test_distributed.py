@@ -358,9 +358,10 @@ def test_a_missing_scheduler_is_named(tmp_path, monkeypatch):
 
 
 def test_files_of_one_name_do_not_overwrite_each_other():
-    assert targets_of("s3://bucket/map/", ["a/x.parquet", "a/y.csv"]) == [
+    assert targets_of("s3://bucket/map/", ["a/x.parquet", "a/y.csv", "a/z.csv.gz"]) == [
         "s3://bucket/map/x.parquet",
         "s3://bucket/map/y.parquet",
+        "s3://bucket/map/z.parquet",
     ]
     numbered = targets_of("/map", ["a/part.parquet", "b/part.parquet"])
     assert numbered == ["/map/part-0.parquet", "/map/part-1.parquet"]

@@ -137,7 +137,7 @@ def stop_message(options: EmbedOptions, stopped: Stopped, fit: DistributedRun | 
 def targets_of(folder: str, paths: list[str]) -> list[str]:
     """Return an absolute output path for each input file, because workers may have other working directories."""
     parent = folder.rstrip("/") if is_remote(folder) else str(Path(folder).absolute())
-    targets = [f"{parent}/{PurePath(path).stem}.parquet" for path in paths]
+    targets = [f"{parent}/{PurePath(path.removesuffix('.gz')).stem}.parquet" for path in paths]
     if len(set(targets)) < len(targets):
         digits = len(str(len(paths)))
         targets = [f"{parent}/part-{number:0{digits}}.parquet" for number in range(len(paths))]
