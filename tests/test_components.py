@@ -123,7 +123,7 @@ def test_memory_is_checked_again_after_the_components_are_chosen(random, monkeyp
     values = random.random((3000, 800)).astype(np.float32)
     model = PixelSNE(max_iter=1, perplexity=30)
     monkeypatch.setattr("pixelsne.memory.reducing_bytes", lambda _work: 0)
-    enough = estimate(least(model.start(values).workload)) + 1e5
+    enough = estimate(least(model.make_run(values).workload)) + 1e5
     monkeypatch.setattr("pixelsne.memory.available", lambda: enough)
     PixelSNE(max_iter=1, perplexity=30, n_pca=50).fit(values)
     with pytest.raises(MemoryError, match=r"a lower n_pca \(800 dimensions now\)"):

@@ -10,7 +10,7 @@ from scipy import sparse
 from pixelsne.arrays import AnyArray, Placed
 from pixelsne.settings import NO_START, check_threads, settings_of
 from pixelsne.spaces import Coordinates, Space, make_space
-from pixelsne.watched import finish, watched
+from pixelsne.watched import run_to_completion, watched
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
@@ -52,12 +52,12 @@ class Comparison:
 
 def space_of(values: Any, model: "PixelSNE", **changes: Any) -> Space:
     settings = settings_of(model, **changes)
-    return finish(watched(lambda token: make_space(values, settings, token)))
+    return run_to_completion(watched(lambda token: make_space(values, settings, token)))
 
 
 def nearest(space: Space, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
     """Return the (rows, k) nearest neighbors, without the row itself. values: the input of the space."""
-    found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
+    found = run_to_completion(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
     indices = without_repeats(found.indices)
     others = indices != rows[:, None]
     others[others.all(axis=1), -1] = False  # with more than k duplicates, a row may not be among its own neighbors

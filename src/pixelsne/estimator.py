@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from pixelsne.arrays import Placed, Positions
 from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
-from pixelsne.embedding import Embedding
+from pixelsne.fitted_map import FittedMap
 from pixelsne.fixed_rows import check_fixed
 from pixelsne.initial_positions import START_DEVIATION
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
@@ -25,7 +25,7 @@ from pixelsne.spaces import METRICS_FOR_SPARSE
 from pixelsne.transform import place_rows
 from pixelsne.unknown_parameters import explain_unknown_parameters
 from pixelsne.unlike_columns import warn_of_unlike_columns
-from pixelsne.watched import finish, watched
+from pixelsne.watched import run_to_completion, watched
 from pixelsne.weights import check_weights
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             if weights is not None:
                 raise ValueError("weights are for one machine, and X is on a cluster; pass X.compute(), or no weights")
             return self._fit_on_cluster(X, fixed=fixed)
-        run = self.start(X, weights=weights, fixed=fixed)
+        run = self.make_run(X, weights=weights, fixed=fixed)
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
             listeners = self._listeners(stack)
@@ -250,7 +250,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 if run.descent is None:
                     raise
                 stopped_by = "interrupt"
-        self.finish(run, stopped_by)
+        self.set_results(run, stopped_by)
         return self
 
     def _fit_on_cluster(self, X: Any, *, fixed: Any) -> Self:
@@ -258,7 +258,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         if fixed is not None:
             raise ValueError("fixed is not distributed; fit on one machine, or without fixed")
-        self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
+        self.__dict__.pop("_fitted_map", None)  # if the run fails, the model is unfitted
         with ExitStack() as stack:
             listeners = self._listeners(stack)
 
@@ -268,22 +268,22 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 return self._asked_to_stop(snapshot)
 
             map_ = embed(X, None, self, callback=on_snapshot)
-        self._embedding: Embedding | None = None  # no machine has all of it
+        self._fitted_map: FittedMap | None = None  # no machine has all of it
         self.n_features_in_ = int(X.shape[1])
         self.positions_, self.embedding_, self.screen_ = map_.positions, map_.placed, map_.screen
         self.pixels_: Any = map_.placed.astype(np.int32)
         self.kl_divergence_, self.n_iter_, self.stopped_by_ = map_.kl_divergence, map_.iterations, map_.stopped_by
-        self._learn_neighborhood(map_.neighborhood)
+        self._set_fitted_neighborhood(map_.neighborhood)
         self.n_pca_: int | None = map_.components
         self.timings_, self.history_ = map_.timings, map_.history.columns()
         return self
 
-    def _fitted_embedding(self) -> Embedding:
-        """Return the Embedding; raise ValueError if it is on a cluster."""
+    def _require_fitted_map(self) -> FittedMap:
+        """Return the fitted map; raise ValueError if it is on a cluster."""
         check_is_fitted(self)
-        if self._embedding is None:
+        if self._fitted_map is None:
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
-        return self._embedding
+        return self._fitted_map
 
     def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> Placed:
         """Compute the map and return `embedding_`. Arguments are those of `fit`."""
@@ -295,7 +295,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         After `break` or Ctrl-C, the model has the map as it is then. `callback` and `verbose` are not used.
         """
-        run = self.start(X, weights=weights, fixed=fixed)
+        run = self.make_run(X, weights=weights, fixed=fixed)
         stopped_by: StoppedBy | None = None
         try:
             yield from run.snapshots()
@@ -303,7 +303,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             if run.descent is None:
                 raise
             stopped_by = "interrupt" if isinstance(leaving, KeyboardInterrupt) else "callback"
-        self.finish(run, stopped_by)
+        self.set_results(run, stopped_by)
 
     def transform(self, X: Any) -> Placed:
         """Place new rows on the finished map, which does not change; return (m, 2) pixels, clipped to the screen.
@@ -312,13 +312,13 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         A row that equals a fitted row gets the position of that row. With metric="precomputed", X holds the distances
         from new rows to the points of the map.
         """
-        self._fitted_embedding()
+        self._require_fitted_map()
         return self.screen_.place(self._place(X))
 
     def _place(self, X: Any) -> Positions:
         """Return the positions of new rows in embedding units, (m, 2)."""
         values, threads = self._check_input(X, reset=False), check_threads(self.n_jobs)
-        return finish(watched(lambda token: place_rows(values, self._fitted_embedding(), threads, token)))
+        return run_to_completion(watched(lambda token: place_rows(values, self._require_fitted_map(), threads, token)))
 
     def estimate_memory(self, X: Any) -> int:
         """Return an estimate of the peak memory of fitting X in bytes, not counting X.
@@ -327,15 +327,15 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "correlation" (benchmarks/memory.py).
         """
         unfitted = type(self)(**(self.get_params(deep=False) | NO_START | {"random_state": 0}))
-        return estimate(unfitted.start(X).workload)
+        return estimate(unfitted.make_run(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
         """Call the callback; return whether it returned True, which counts only once there is a map."""
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
-    def start(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Run:
-        """Return a run that has not started, for callers that iterate over its snapshots and then call `finish`.
+    def make_run(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Run:
+        """Return a run of `fit`, for callers that iterate over its snapshots and then call `set_results`.
 
         Arguments are those of `fit`.
         """
@@ -345,7 +345,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             check_is_fitted(self.init, msg="init must be fitted before others can start from its map")
             parameters["init"] = self.init._place(X)  # noqa: SLF001 - the same class
         settings = check_settings(parameters, seed)
-        self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
+        self.__dict__.pop("_fitted_map", None)  # if the run fails, the model is unfitted
         values = self._check_input(X, reset=True)
         n = values.shape[0]
         if not isinstance(settings.init, str) and len(settings.init) != n:
@@ -373,25 +373,25 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         return [stack.enter_context(progress()).show]
 
-    def finish(self, run: Run, stopped_by: StoppedBy | None = None) -> None:
+    def set_results(self, run: Run, stopped_by: StoppedBy | None = None) -> None:
         """Set the fitted attributes from the current map of a run."""
-        self._learn(run.embedding(stopped_by))
+        self._set_fitted_attributes(run.fitted_map(stopped_by))
 
-    def _learn(self, embedding: Embedding) -> None:
-        self._embedding = embedding  # for `transform` and `save`
-        self.screen_ = embedding.screen
-        self.positions_ = embedding.positions
-        self.embedding_ = embedding.screen.place(embedding.positions)
-        self.pixels_ = embedding.screen.pixels(embedding.positions)
-        self.kl_divergence_ = embedding.kl_divergence
-        self.n_iter_ = embedding.iterations
-        self.stopped_by_ = embedding.stopped_by
-        self._learn_neighborhood(embedding.neighborhood)
-        self.n_pca_ = embedding.space.components()
-        self.timings_ = embedding.timings
-        self.history_ = embedding.history.columns()
+    def _set_fitted_attributes(self, fitted_map: FittedMap) -> None:
+        self._fitted_map = fitted_map  # for `transform` and `save`
+        self.screen_ = fitted_map.screen
+        self.positions_ = fitted_map.positions
+        self.embedding_ = fitted_map.screen.place(fitted_map.positions)
+        self.pixels_ = fitted_map.screen.pixels(fitted_map.positions)
+        self.kl_divergence_ = fitted_map.kl_divergence
+        self.n_iter_ = fitted_map.iterations
+        self.stopped_by_ = fitted_map.stopped_by
+        self._set_fitted_neighborhood(fitted_map.neighborhood)
+        self.n_pca_ = fitted_map.space.components()
+        self.timings_ = fitted_map.timings
+        self.history_ = fitted_map.history.columns()
 
-    def _learn_neighborhood(self, neighborhood: Neighborhood) -> None:
+    def _set_fitted_neighborhood(self, neighborhood: Neighborhood) -> None:
         is_given = self.metric == "affinities"  # P itself takes the place of neighbors
         self.n_neighbors_: int | None = None if is_given else neighborhood.n_neighbors
         perplexity = neighborhood.perplexity
@@ -407,19 +407,19 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         from pixelsne.files.model import save_model  # noqa: PLC0415 - only for those who save
 
-        save_model(path, self, self._fitted_embedding())
+        save_model(path, self, self._require_fitted_map())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a model that `save` wrote. Raise ValueError if the file is damaged or not a model."""
         from pixelsne.files.model import load_model  # noqa: PLC0415 - only for those who load
 
-        model, embedding = load_model(path, cls)
-        model._learn(embedding)  # noqa: SLF001 - the same class
+        model, fitted_map = load_model(path, cls)
+        model._set_fitted_attributes(fitted_map)  # noqa: SLF001 - the same class
         return model
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_embedding")
+        return hasattr(self, "_fitted_map")
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted copy. A model passed as `init` is an input, so it stays fitted."""
