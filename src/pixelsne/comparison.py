@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pixelsne.arrays import AnyArray, Placed
+from pixelsne.arrays import AnyArray, ScreenPositions
 from pixelsne.settings import NO_START, check_threads, settings_of
 from pixelsne.spaces import Coordinates, Space, make_space
 from pixelsne.watched import run_to_completion, watched
@@ -38,7 +38,13 @@ class Comparison:
 
     @classmethod
     def of(
-        cls, values: Any, placed: Placed, rows: AnyArray, k: int, model: "PixelSNE", classes: Classes | None = None
+        cls,
+        values: Any,
+        placed: ScreenPositions,
+        rows: AnyArray,
+        k: int,
+        model: "PixelSNE",
+        classes: Classes | None = None,
     ) -> Self:
         """Compare rows by the model's metric: dense rows in all columns, sparse rows after the model's reduction."""
         n_pca = model.n_pca if sparse.issparse(values) else None

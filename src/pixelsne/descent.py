@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, Progress
 from pixelsne.duplicates import Duplicates
 from pixelsne.repulsion import best_normalizer, choose_repulsion
@@ -68,7 +68,7 @@ class Descent(DescentLoop):
         self._push = np.empty_like(positions)
         stride = -(-len(positions) // POINTS_MEASURED)
         self._sampled = slice(None, None, stride) if fixed is None else np.flatnonzero(~fixed)[::stride]
-        self.last_sample: Placed | Positions = self._sample()
+        self.last_sample: ScreenPositions | Positions = self._sample()
 
     @property
     def screen(self) -> Screen:
@@ -119,16 +119,16 @@ class Descent(DescentLoop):
         """Return the normalizer, from that of the pairs between points."""
         return max(between if self.weights is None else between + self.weights.inner_pairs, SMALLEST_NORMALIZER)
 
-    def _measure(self) -> tuple[float, Placed | Positions]:
+    def _measure(self) -> tuple[float, ScreenPositions | Positions]:
         # The normalizer belongs to the positions before the last step, which is accurate enough for a report.
         return self.divergence(), self._sample()
 
-    def _sample(self) -> Placed | Positions:
+    def _sample(self) -> ScreenPositions | Positions:
         """Return sampled points that can move: on the screen, or in embedding units if others are fixed."""
         sampled = self.positions[self._sampled]
-        return self._screen.place(sampled) if self._fixed is None else sampled
+        return self._screen.to_pixels(sampled) if self._fixed is None else sampled
 
-    def _median_move(self, before: Placed | Positions, after: Placed | Positions) -> float:
+    def _median_move(self, before: ScreenPositions | Positions, after: ScreenPositions | Positions) -> float:
         """Return the median distance in pixels. Fixed points keep the map from being shifted and scaled as a whole."""
         if self._fixed is None:
             return super()._median_move(before, after)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray, Placed, Positions
+from pixelsne.arrays import AnyArray, Positions, ScreenPositions
 from pixelsne.schedule import ScheduleStep, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
@@ -66,7 +66,7 @@ class History:
         }
 
 
-def median_move(before: Placed, after: Placed) -> float:
+def median_move(before: ScreenPositions, after: ScreenPositions) -> float:
     """Return the median distance in pixels, without the shift and the scaling that all points share.
 
     An outlier that moves the border rescales the whole screen. Shift and scaling come from quartiles, which outliers
@@ -88,7 +88,7 @@ class Progress:
     next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
     stopped_by: StoppedBy
     measurements: list[tuple[int, float, float]]  # as in History
-    last_sample: Placed  # sampled points on the screen at the last measurement
+    last_sample: ScreenPositions  # sampled points on the screen at the last measurement
 
 
 class DescentLoop(ABC):
@@ -101,7 +101,7 @@ class DescentLoop(ABC):
         self.next_step = 0  # as in Progress
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
-        self.last_sample: Placed | None = None  # as in Progress
+        self.last_sample: ScreenPositions | None = None  # as in Progress
 
     @property
     @abstractmethod
@@ -113,7 +113,7 @@ class DescentLoop(ABC):
         """Move all points by one step."""
 
     @abstractmethod
-    def _measure(self) -> tuple[float, Placed]:
+    def _measure(self) -> tuple[float, ScreenPositions]:
         """Return the KL divergence, and sampled points on the screen."""
 
     def progress(self) -> Progress:
@@ -128,7 +128,7 @@ class DescentLoop(ABC):
         self.stopped_by, self.last_sample = progress.stopped_by, progress.last_sample
         self.history = History(list(progress.measurements))
 
-    def _median_move(self, before: Placed, after: Placed) -> float:
+    def _median_move(self, before: ScreenPositions, after: ScreenPositions) -> float:
         """Return the median distance in pixels that sampled points have moved."""
         return median_move(before, after)
 

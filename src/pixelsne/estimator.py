@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.fitted_map import FittedMap
@@ -285,9 +285,9 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
         return self._fitted_map
 
-    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> Placed:
+    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> ScreenPositions:
         """Compute the map and return `embedding_`. Arguments are those of `fit`."""
-        placed: Placed = self.fit(X, y, weights=weights, fixed=fixed).embedding_
+        placed: ScreenPositions = self.fit(X, y, weights=weights, fixed=fixed).embedding_
         return placed
 
     def iter_fit(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Iterator[Snapshot]:
@@ -305,7 +305,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             stopped_by = "interrupt" if isinstance(leaving, KeyboardInterrupt) else "callback"
         self.set_results(run, stopped_by)
 
-    def transform(self, X: Any) -> Placed:
+    def transform(self, X: Any) -> ScreenPositions:
         """Place new rows on the finished map, which does not change; return (m, 2) pixels, clipped to the screen.
 
         Each row is placed independently: attracted by its neighbors on the map, and repelled by all points of the map.
@@ -313,7 +313,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         from new rows to the points of the map.
         """
         self._require_fitted_map()
-        return self.screen_.place(self._place(X))
+        return self.screen_.to_pixels(self._place(X))
 
     def _place(self, X: Any) -> Positions:
         """Return the positions of new rows in embedding units, (m, 2)."""
@@ -381,8 +381,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self._fitted_map = fitted_map  # for `transform` and `save`
         self.screen_ = fitted_map.screen
         self.positions_ = fitted_map.positions
-        self.embedding_ = fitted_map.screen.place(fitted_map.positions)
-        self.pixels_ = fitted_map.screen.pixels(fitted_map.positions)
+        self.embedding_ = fitted_map.screen.to_pixels(fitted_map.positions)
+        self.pixels_ = fitted_map.screen.to_integer_pixels(fitted_map.positions)
         self.kl_divergence_ = fitted_map.kl_divergence
         self.n_iter_ = fitted_map.iterations
         self.stopped_by_ = fitted_map.stopped_by

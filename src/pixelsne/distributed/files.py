@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import Placed
+from pixelsne.arrays import ScreenPositions
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.distributed.reduce import Block
 from pixelsne.distributed.task_runner import TaskRunner
@@ -107,7 +107,13 @@ def partitions_of_files(runner: TaskRunner, paths: list[str], options: ReadOptio
 
 
 def write_part(
-    placed: Placed, path: str, target: str, part: int, options: ReadOptions, screen: Screen, metadata: dict[str, Any]
+    placed: ScreenPositions,
+    path: str,
+    target: str,
+    part: int,
+    options: ReadOptions,
+    screen: Screen,
+    metadata: dict[str, Any],
 ) -> int:
     """Write the map of one input file, with its extra columns; return its number of rows. The folder must exist.
 

@@ -205,7 +205,7 @@ class DistributedRun:
         positions = result.gather_by_partition(
             self.runner, self.descent.tasks, partitions.first_rows, partitions.counts
         )
-        placed = self.runner.map("result", result.place, positions, shared=(screen,))
+        placed = self.runner.map("result", result.to_pixels, positions, shared=(screen,))
         return positions, placed, self.descent
 
     def write(self, paths: list[str], options: ReadOptions, targets: list[str], metadata: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks, centered
 from pixelsne.distributed.repulsion import ShardSummary
@@ -49,8 +49,8 @@ def gather_by_partition(runner: TaskRunner, tasks: ShardTasks, first_rows: list[
     return runner.map("result", assemble_partition, received, first_rows, counts)
 
 
-def place(positions: Positions, screen: Screen) -> Placed:
-    return screen.place(positions)
+def to_pixels(positions: Positions, screen: Screen) -> ScreenPositions:
+    return screen.to_pixels(positions)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class DistributedMap:
     timings: dict[str, float]
     history: History = field(repr=False)
 
-    def compute(self) -> Placed:
+    def compute(self) -> ScreenPositions:
         """Return the whole map, (n, 2) pixels, in this process."""
-        placed: Placed = self.placed.compute()
+        placed: ScreenPositions = self.placed.compute()
         return placed

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import Placed
+from pixelsne.arrays import ScreenPositions
 from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop
 from pixelsne.distributed.descent import ShardTasks
 from pixelsne.schedule import ScheduleStep
@@ -38,14 +38,14 @@ class ShardedDescent(DescentLoop):
         if len(self._submitted) > ITERATIONS_AHEAD:
             self.tasks.runner.wait(self._submitted.popleft())
 
-    def _measure(self, *, exactly: bool = False) -> tuple[float, Placed]:
+    def _measure(self, *, exactly: bool = False) -> tuple[float, ScreenPositions]:
         every = -(-self._n // POINTS_MEASURED)
         whole, parts = self.tasks.measure(every, exactly=exactly)
         mass = sum(part.mass for part in parts)
         self.kl = sum(part.logarithms for part in parts) + mass * float(np.log(whole.normalizer))
         self._screen = Screen.around(whole.bounds, self.settings.resolution, self.settings.aspect)
         self._is_final = exactly or not self.tasks.settings.gathers_positions  # large maps have no exact normalizer
-        return self.kl, self._screen.place(np.concatenate([part.sampled for part in parts]))
+        return self.kl, self._screen.to_pixels(np.concatenate([part.sampled for part in parts]))
 
     def take_first_sample(self) -> None:
         """Take the first sample, against which moves are measured."""
