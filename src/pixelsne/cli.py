@@ -167,7 +167,7 @@ fitting_options = combine(
     click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 250]"),
     click.option("--tol", type=float, help="Movement in pixels, over 50 iterations, below which a run ends early (median over points); 0 to run all iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
-    click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
+    click.option("--init", metavar="INIT", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
     click.option("--init-scale", type=InitScale(), help="Standard deviation of the initial positions; none continues the map of --init MODEL, without early exaggeration.  [default: 0.0001]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; auto is exact for few points, otherwise clusters (an inverted file, IVF).  [default: auto]"),
     click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces: exact (all pairs), barnes-hut, pixel-tree (of the paper), pixel-field (FFT on a grid).  [default: auto]"),

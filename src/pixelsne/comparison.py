@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pixelsne.arrays import AnyArray, ScreenPositions
-from pixelsne.settings import NO_START, check_threads, settings_of
+from pixelsne.settings import PLACEHOLDER_INIT, check_threads, settings_of
 from pixelsne.spaces import Coordinates, Space, make_space
 from pixelsne.watched import run_to_completion, watched
 
@@ -49,7 +49,7 @@ class Comparison:
         """Compare rows by the model's metric: dense rows in all columns, sparse rows after the model's reduction."""
         n_pca = model.n_pca if sparse.issparse(values) else None
         threads = check_threads(model.n_jobs)
-        data = space_of(values, model, n_pca=n_pca, **NO_START)
+        data = space_of(values, model, n_pca=n_pca, **PLACEHOLDER_INIT)
         map_ = space_of(placed, type(model)(n_pca=None))
         data_neighbors, map_neighbors = nearest(data, values, rows, k, threads), nearest(map_, placed, rows, k, threads)
         points = data.points if isinstance(data, Coordinates) else None

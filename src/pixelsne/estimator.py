@@ -15,12 +15,12 @@ from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
 from pixelsne.fitted_map import FittedMap
 from pixelsne.fixed_rows import check_fixed
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.pipeline import Run
-from pixelsne.settings import NO_START, PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
+from pixelsne.settings import PLACEHOLDER_INIT, PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
 from pixelsne.spaces import METRICS_FOR_SPARSE
 from pixelsne.transform import place_rows
 from pixelsne.unknown_parameters import explain_unknown_parameters
@@ -170,7 +170,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n_pca: int | Literal["auto"] | None = "auto",
         duplicates: str = "merge",
         init: "str | ArrayLike | PixelSNE" = "pca",
-        init_scale: float | None = START_DEVIATION,
+        init_scale: float | None = DEFAULT_INIT_SCALE,
         early_exaggeration: float = 12.0,
         early_exaggeration_iter: int | str = "auto",
         exaggeration: float = 1.0,
@@ -326,7 +326,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `fit` raises MemoryError early if less is available. The estimate is within 15 % for "euclidean", "cosine" and
         "correlation" (benchmarks/memory.py).
         """
-        unfitted = type(self)(**(self.get_params(deep=False) | NO_START | {"random_state": 0}))
+        unfitted = type(self)(**(self.get_params(deep=False) | PLACEHOLDER_INIT | {"random_state": 0}))
         return estimate(unfitted.make_run(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from pixelsne import __version__
-from pixelsne.choices import STARTS
+from pixelsne.choices import INITS
 from pixelsne.commands.embed import Clock, run_fit
 from pixelsne.commands.fitting import make_model, names_of
 from pixelsne.commands.interrupts import Signals, Stopped
@@ -49,9 +49,9 @@ def check(options: EmbedOptions) -> None:
     for name, reason in UNUSED_OPTIONS.items():
         if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{reason}; omit it, or omit --cluster")
-    if options.fitting.init not in {None, *STARTS}:
+    if options.fitting.init not in {None, *INITS}:
         raise click.UsageError(
-            f"--init {options.fitting.init} is for one machine: pass {' or '.join(STARTS)}, or omit --cluster"
+            f"--init {options.fitting.init} is for one machine: pass {' or '.join(INITS)}, or omit --cluster"
         )
     local = {"-o": options.files.output, "--checkpoint": options.files.checkpoint}
     check_distinct(

@@ -17,7 +17,7 @@ from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner, as_dask_array
 from pixelsne.files.source import ReadOptions
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
@@ -126,7 +126,7 @@ class DistributedRun:
         points = yield from self._timed("reduce", self._reduce())
         partitions.blocks.clear()  # so that the workers can drop them
         samples = shards.draw_samples(runner, points, partitions.rows, settings.seed)
-        deviation = settings.init_scale or START_DEVIATION  # None is refused before the run
+        deviation = settings.init_scale or DEFAULT_INIT_SCALE  # None is refused before the run
         axes = find_axes(runner, points, partitions.rows, samples, str(settings.init), deviation)
         shard_points = yield from self._timed("partition", self._partition(points, samples))
         del points, samples

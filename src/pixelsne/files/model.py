@@ -17,7 +17,7 @@ from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.fitted_map import FittedMap
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.reduction import FARTHEST, Reduction, RowPreprocessing
 from pixelsne.screen import Screen
@@ -67,7 +67,7 @@ def serializable_parameters(model: "PixelSNE", arrays: Arrays) -> Document:
         if not hasattr(init, "get_params"):
             arrays["init"] = np.asarray(init)
         elif parameters["init_scale"] is None:
-            parameters["init_scale"] = START_DEVIATION  # None needs the positions, which are not saved
+            parameters["init_scale"] = DEFAULT_INIT_SCALE  # None needs the positions, which are not saved
     return {name: as_plain(value) for name, value in parameters.items()}
 
 
