@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pixelsne import _core
 from pixelsne.affinities import Affinities
 from pixelsne.arrays import Positions, ScreenPositions
-from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, Progress
+from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, LoopState
 from pixelsne.duplicates import Duplicates
 from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import ScheduleStep
@@ -23,7 +23,7 @@ SMALLEST_NORMALIZER = 1e-37
 
 
 @dataclass(frozen=True)
-class State(Progress):
+class State(LoopState):
     """Everything that changes during a descent. A descent that resumes from a state ends with the same bits."""
 
     positions: Positions
@@ -136,7 +136,7 @@ class Descent(DescentLoop):
 
     def state(self) -> State:
         """Return the state between two iterations, without copying it."""
-        return State(**vars(self.progress()), positions=self.positions, velocity=self._velocity, gains=self._gains)
+        return State(**vars(super().state()), positions=self.positions, velocity=self._velocity, gains=self._gains)
 
     def resume(self, state: State) -> None:
         """Continue from a state. The descent takes over its arrays and changes them."""
@@ -146,7 +146,7 @@ class Descent(DescentLoop):
                 raise ValueError(f"{name} of another descent: {getattr(state, name).shape}")
         if not 0 < state.iteration <= state.next_step <= len(self.schedule):
             raise ValueError(f"checkpoint is at iteration {state.iteration}, but the schedule has {len(self.schedule)}")
-        self.continue_from(state)
+        self.restore(state)
         self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
         self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))
 

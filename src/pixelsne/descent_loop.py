@@ -81,7 +81,7 @@ def median_move(before: ScreenPositions, after: ScreenPositions) -> float:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LoopState:
     """The state of a loop without its positions, between two iterations. A checkpoint stores it."""
 
     iteration: int
@@ -98,10 +98,10 @@ class DescentLoop(ABC):
         self.settings = settings
         self.schedule = make_schedule(settings, n)
         self.iteration = 0
-        self.next_step = 0  # as in Progress
+        self.next_step = 0  # as in LoopState
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
-        self.last_sample: ScreenPositions | None = None  # as in Progress
+        self.last_sample: ScreenPositions | None = None  # as in LoopState
 
     @property
     @abstractmethod
@@ -116,17 +116,17 @@ class DescentLoop(ABC):
     def _measure(self) -> tuple[float, ScreenPositions]:
         """Return the KL divergence, and sampled points on the screen."""
 
-    def progress(self) -> Progress:
+    def state(self) -> LoopState:
         """Return the state of the loop, without copying it."""
         if self.last_sample is None:
-            raise RuntimeError("there is no progress to store: the descent has not measured its initial positions")
-        return Progress(self.iteration, self.next_step, self.stopped_by, self.history.measurements, self.last_sample)
+            raise RuntimeError("there is no state to store: the descent has not measured its initial positions")
+        return LoopState(self.iteration, self.next_step, self.stopped_by, self.history.measurements, self.last_sample)
 
-    def continue_from(self, progress: Progress) -> None:
+    def restore(self, state: LoopState) -> None:
         """Set the state of the loop."""
-        self.iteration, self.next_step = progress.iteration, progress.next_step
-        self.stopped_by, self.last_sample = progress.stopped_by, progress.last_sample
-        self.history = History(list(progress.measurements))
+        self.iteration, self.next_step = state.iteration, state.next_step
+        self.stopped_by, self.last_sample = state.stopped_by, state.last_sample
+        self.history = History(list(state.measurements))
 
     def _median_move(self, before: ScreenPositions, after: ScreenPositions) -> float:
         """Return the median distance in pixels that sampled points have moved."""

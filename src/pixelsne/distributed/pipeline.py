@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
-from pixelsne.distributed.checkpoint import RunProgress, SharedFolder
+from pixelsne.distributed.checkpoint import RunState, SharedFolder
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.memory import ClusterWorkload, check_workers
 from pixelsne.distributed.result import DistributedMap
@@ -87,19 +87,19 @@ class DistributedRun:
 
         Their `positions` is None, since no machine has all positions. Further iterations may be running already.
         """
-        progress = None if self.folder is None else self.folder.progress()
-        if progress is not None and self.folder is not None:
-            graphs, states = self.folder.load_graphs(), self.folder.load_states(progress.iteration)
-            self.timings.update(progress.timings)
-            self.components = progress.components
+        saved = None if self.folder is None else self.folder.run_state()
+        if saved is not None and self.folder is not None:
+            graphs, states = self.folder.load_graphs(), self.folder.load_states(saved.iteration)
+            self.timings.update(saved.timings)
+            self.components = saved.components
             self.partitions.blocks.clear()
         else:
             graphs, states = yield from self._prepare()
         tasks = descent.ShardTasks(self.runner, graphs, states, self._descent_settings)
         del graphs, states
         self.descent = ShardedDescent(tasks, self.settings, self.partitions.rows)
-        if progress is not None:
-            self.descent.continue_from(progress)
+        if saved is not None:
+            self.descent.restore(saved)
         yield from self._timed("descent", self._descend(self.descent))
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
@@ -117,8 +117,8 @@ class DistributedRun:
 
     def _save(self, loop: ShardedDescent) -> None:
         if self.folder is not None:
-            progress = RunProgress(**vars(loop.progress()), timings=self.timings, components=self.components)
-            self.folder.save(loop.tasks, progress)
+            state = RunState(**vars(loop.state()), timings=self.timings, components=self.components)
+            self.folder.save(loop.tasks, state)
 
     def _affinities(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """Return the kernels of each shard and its rows of P, as futures."""
