@@ -85,7 +85,7 @@ def test_a_distributed_map_is_as_good_as_a_local_one(whole_client, digits):
     model = PixelSNE(random_state=0, perplexity=20, max_iter=150)
     local = model.fit(values)
     made = embed(da.from_array(values, chunks=(500, -1)), whole_client, model)
-    assert made.components == local.n_pca_ == 50
+    assert made.n_components == local.n_pca_ == 50
     assert made.kl_divergence == pytest.approx(local.kl_divergence_, rel=0.02)
     embedding = made.compute()
     assert embedding.shape == (1797, 2)

@@ -65,7 +65,7 @@ def test_progress_is_read_back(checkpoint):
     assert state.measurements == [(50, 2.5, 7.0)]
     assert state.timings == {"reduce": 0.5}
     assert state.last_sample.shape == (900, 2)
-    assert state.components == 20
+    assert state.n_components == 20
     assert shards_of(checkpoint) == 2
     assert shards_of(checkpoint / "elsewhere") is None
     assert state_of(checkpoint / "elsewhere") is None

@@ -120,7 +120,7 @@ def test_the_descent_moves_points_by_the_force_on_one_copy(kernels, counts, rand
     descent = Prepared(None, affinities, None, None, weights).descent(positions.copy(), settings)
     next(iter(descent))
     pull, push, normalizer = forces(affinities, weights, positions)
-    rate = 3.0 * weights.rate(normalizer) * weights.step_shares[:, None]
+    rate = 3.0 * weights.rate_factor(normalizer) * weights.step_shares[:, None]
     gradient = 4 * (pull - push / normalizer)
     expected = reference.step(reference.State.at(positions), rate * gradient, 1.0, 0.0, 5.0).positions
     np.testing.assert_allclose(descent.positions, expected, rtol=1e-4, atol=1e-5)

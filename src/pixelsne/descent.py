@@ -88,7 +88,7 @@ class Descent(DescentLoop):
         if self.weights is not None:
             self._pull *= (self.weights.step_shares / self.weights.values)[:, None]  # on one copy, as the push is
             self._push *= self.weights.step_shares[:, None]
-            rate *= self.weights.rate(normalizer)
+            rate *= self.weights.rate_factor(normalizer)
         bounds = self._step(step, rate, normalizer)
         self.normalizer = normalizer
         if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):

@@ -274,7 +274,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.pixels_: Any = map_.placed.astype(np.int32)
         self.kl_divergence_, self.n_iter_, self.stopped_by_ = map_.kl_divergence, map_.iterations, map_.stopped_by
         self._set_fitted_neighborhood(map_.neighborhood)
-        self.n_pca_: int | None = map_.components
+        self.n_pca_: int | None = map_.n_components
         self.timings_, self.history_ = map_.timings, map_.history.columns()
         return self
 
@@ -387,7 +387,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.n_iter_ = fitted_map.iterations
         self.stopped_by_ = fitted_map.stopped_by
         self._set_fitted_neighborhood(fitted_map.neighborhood)
-        self.n_pca_ = fitted_map.space.components()
+        self.n_pca_ = fitted_map.space.n_components()
         self.timings_ = fitted_map.timings
         self.history_ = fitted_map.history.columns()
 

@@ -197,7 +197,7 @@ class Run:
         if isinstance(space, Coordinates):
             if space.reduction.warning:
                 warnings.warn(space.reduction.warning, UserWarning, stacklevel=5)
-            self.workload = reduced_to(self.workload, space.components())
+            self.workload = reduced_to(self.workload, space.n_components())
             check_memory(self.workload, extra_bytes=-space.points.nbytes)
         return space
 

@@ -38,7 +38,7 @@ class RunState(LoopState):
     """The state of a run that is not on the workers."""
 
     timings: dict[str, float]
-    components: int | None  # dimensions after reduction
+    n_components: int | None  # dimensions after reduction
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
@@ -129,7 +129,7 @@ class SharedFolder:
             state = RunState(
                 **vars(read_loop_state(document, arrays, 0, self._identity["max_iter"])),
                 timings=read_timings(document),
-                components=check_count("components", document["components"], 1),
+                n_components=check_count("components", document["components"], 1),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(file, f"is damaged: {damage(error)}") from None
@@ -156,7 +156,7 @@ class SharedFolder:
             "version": VERSION,
             "run": self._identity | {"workers": runner.shards},
             "timings": state.timings,
-            "components": state.components,
+            "components": state.n_components,
             **describe_loop_state(state),
         }
         write_archive(self.path / RUN, document, {LAST_SAMPLE: state.last_sample})

@@ -63,7 +63,7 @@ class DistributedRun:
         if self.neighborhood.warning:
             warnings.warn(self.neighborhood.warning, UserWarning, stacklevel=5)
         self.timings: dict[str, float] = {}
-        self.components: int | None = None  # dimensions after reduction, once they are known
+        self.n_components: int | None = None  # dimensions after reduction, once they are known
         self.descent: ShardedDescent | None = None
         self._stopped_by: StoppedBy | None = None  # set by the caller
         gathers = partitions.rows <= repulsion.GATHER_UP_TO
@@ -91,7 +91,7 @@ class DistributedRun:
         if saved is not None and self.folder is not None:
             graphs, states = self.folder.load_graphs(), self.folder.load_states(saved.iteration)
             self.timings.update(saved.timings)
-            self.components = saved.components
+            self.n_components = saved.n_components
             self.partitions.blocks.clear()
         else:
             graphs, states = yield from self._prepare()
@@ -117,7 +117,7 @@ class DistributedRun:
 
     def _save(self, loop: ShardedDescent) -> None:
         if self.folder is not None:
-            state = RunState(**vars(loop.state()), timings=self.timings, components=self.components)
+            state = RunState(**vars(loop.state()), timings=self.timings, n_components=self.n_components)
             self.folder.save(loop.tasks, state)
 
     def _affinities(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
@@ -163,10 +163,10 @@ class DistributedRun:
 
     def _record_reduction(self, reduction: Reduction) -> None:
         """Check the memory again, now that the number of components is known, and warn of extreme values."""
-        self.components = reduction.dimensions
+        self.n_components = reduction.n_components
         if self.workload is not None:
             check_workers(
-                self.runner.client, replace(self.workload, dimensions=reduction.dimensions), self.runner.shards
+                self.runner.client, replace(self.workload, dimensions=reduction.n_components), self.runner.shards
             )
         if reduction.warning:
             warnings.warn(reduction.warning, UserWarning, stacklevel=4)
@@ -217,7 +217,7 @@ class DistributedRun:
 
         _, parts, loop = self._gather_map()
         screen = loop.final_screen()
-        results: dict[str, Any] = {"n_pca": self.components, "kl_divergence": loop.kl}
+        results: dict[str, Any] = {"n_pca": self.n_components, "kl_divergence": loop.kl}
         results |= {"iterations": loop.iteration, "stopped_by": self.stopped_by, "parts": len(paths)}
         shared = (options, screen, metadata | results)
         written = self.runner.map("write", write_part, parts, paths, targets, range(len(paths)), shared=shared)
@@ -247,7 +247,7 @@ class DistributedRun:
             placed=as_dask_array(placed, counts, np.float32),
             screen=loop.final_screen(),
             neighborhood=self.neighborhood,
-            components=self.components,
+            n_components=self.n_components,
             kl_divergence=loop.kl,
             iterations=loop.iteration,
             stopped_by=self.stopped_by,

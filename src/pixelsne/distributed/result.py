@@ -59,7 +59,7 @@ class DistributedMap:
 
     positions, placed: dask arrays (n, 2) of float32, one chunk per partition: embedding units, and fractional pixels
     from the top left. screen: the mapping from positions to pixels. neighborhood: the number of neighbors and the
-    perplexity. components: dimensions in which rows were compared. kl_divergence: from the affinities without
+    perplexity. n_components: dimensions in which rows were compared. kl_divergence: from the affinities without
     exaggeration. iterations, stopped_by: the number of iterations, and what ended them: "max_iter", "tol", "callback"
     or "interrupt". timings: seconds by stage. history: iteration, KL and pixels moved, every 50 iterations
     (`history.columns()`).
@@ -69,7 +69,7 @@ class DistributedMap:
     placed: Any
     screen: Screen
     neighborhood: Neighborhood
-    components: int | None
+    n_components: int | None
     kl_divergence: float
     iterations: int
     stopped_by: StoppedBy
