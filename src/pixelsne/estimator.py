@@ -54,8 +54,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "clusters".
     repulsion : {"auto", "exact", "barnes-hut", "pixel-tree", "pixel-field"}, default="auto"
         The method for the repulsive forces: all pairs (t-SNE), a quadtree over the data (BH-SNE), a quadtree whose
-        leaves are pixels (PixelSNE), or a convolution on a lattice. "auto" is "exact" up to 2,000 points and
-        "pixel-field" above.
+        leaves are pixels (PixelSNE), or an FFT convolution on a regular grid. "auto" is "exact" up to
+        2,000 points and "pixel-field" above.
     theta : float, default=0.5
         Accuracy of the two trees: a cell replaces its points if width / distance < theta.
     center : {"mass", "cell"}, default="mass"
@@ -68,7 +68,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         graph of them, as kneighbors_graph with mode="distance" makes it) or "affinities" (X is a sparse square P).
     scale : {"none", "standard"}, default="none"
         "standard" divides each column by its standard deviation first, for tables whose columns have different units,
-        such as ages and incomes. For metric="euclidean", on one machine.
+        such as ages and incomes. Only for metric="euclidean", and not on a cluster.
     n_pca : "auto", int or None, default="auto"
         Input with more columns is first reduced to this many principal components; None: no reduction. "auto" takes
         50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns. If X has more than 2,048
@@ -76,16 +76,17 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "correlation".
     duplicates : {"merge", "keep"}, default="merge"
         "merge" computes the map with one weighted point for equal rows, and spreads them around it afterwards. Its
-        weight is the sum of the rows' weights, as if there were at most as many rows as the perplexity. Ignored
-        for metric="precomputed" and "affinities", and on a cluster.
+        weight is the sum of the rows' weights; if there are more rows than the perplexity, it is scaled down by
+        perplexity / rows. Ignored for metric="precomputed" and "affinities", and on a cluster.
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
         Initial positions. A fitted model places the points on its map first, so that maps of growing data stay
-        comparable. If there are no coordinates, "pca" takes the spectral axes of the affinities.
+        comparable. If there are no coordinates, "pca" takes a spectral embedding: the leading non-trivial
+        eigenvectors of the normalized affinities.
     init_scale : float or None, default=1e-4
         Standard deviation of the initial positions along their longer axis, in embedding units. None continues the map
         of `init`, an array of positions in embedding units like `positions_`, or a fitted model: positions are not
-        rescaled, and the run has no early exaggeration and the low rate and momentum at which a run ends, unless
-        `early_exaggeration_iter` is a number.
+        rescaled. Unless `early_exaggeration_iter` is a number, there is no early exaggeration, the momentum is that at
+        which a run ends, and the learning rate is less than half of the final one.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
         Factor on the affinities in the first iterations, and the number of these iterations. "auto" keeps the factor
         for 90 of 250 iterations and lowers it during 20 more; after a given number it drops at once. With
@@ -224,12 +225,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         A dask array or data frame is embedded on the cluster of the current client. The fitted attributes with one row
         per point are then dask arrays on the cluster.
 
-        weights: one number >= 0 for each row, or None. A row of weight w acts on all others like w equal rows, by pull
-        and push; see "Weights" in docs/algorithm.md.
+        weights: one number >= 0 for each row, or None. A row of weight w acts on all others like w equal rows, in
+        attraction and repulsion; see "Weights" in docs/algorithm.md.
         fixed: a boolean mask (n) of rows that stay where `init` puts them, bit for bit in `positions_`, while the
         others move. It needs init_scale=None, and an array or a fitted model as `init`. Fixed rows attract and repel
-        the others, and are not merged with equal rows. The map is not centered then. Weights and fixed rows are for
-        one machine.
+        the others, and are not merged with equal rows. The map is not centered then. Weights and fixed rows are
+        not supported on a cluster.
         """
         if hasattr(X, "__dask_graph__"):
             if weights is not None:
@@ -293,6 +294,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def iter_fit(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Iterator[Snapshot]:
         """Compute the map step by step: yield a Snapshot after every iteration. Arguments are those of `fit`.
 
+        Before the descent, Snapshots report the progress of earlier stages; their `screen` and `positions` are None.
         After `break` or Ctrl-C, the model has the map as it is then. `callback` and `verbose` are not used.
         """
         run = self.make_run(X, weights=weights, fixed=fixed)

@@ -6,8 +6,8 @@ of the initial positions, which neither KL nor neighborhood precision shows (ben
 rate and momentum, points oscillate about their positions. In large maps they oscillate farther than the distances to
 their neighbors, so the last iterations cool down.
 
-A map that continues (init_scale=None) keeps the rate and momentum at which a run ends: exaggeration would tear it
-apart, and a higher rate would set points in motion that have come to rest.
+A map that continues (init_scale=None) has the momentum at which a run ends, and less than half of its rate:
+exaggeration would tear it apart, and a higher rate would set points in motion that have come to rest.
 """
 
 import warnings
@@ -39,8 +39,9 @@ COOL_RATE_FACTOR = 0.1  # of the rate before
 CONTINUING_RATE_FACTOR = 0.04  # of n, for a map that continues: finished maps stay within tol
 SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
 
-# Spacings of the pixel field's lattice, embedding units. Transforms take time by 1 / spacing squared. Maps that unfold
-# with the coarse one, and cool down with the middle one, are as good (benchmarks/field_error.py).
+# Spacings of the pixel field's lattice, embedding units. The time of a Fourier transform is proportional to
+# 1 / spacing². Maps are as good if COARSE_SPACING is used before the cooldown and COOLING_SPACING during it
+# (benchmarks/field_error.py).
 SPACING = 0.42
 COOLING_SPACING = 0.55
 COARSE_SPACING = 1.0

@@ -95,7 +95,9 @@ def summary_of(source: Source) -> str:
     """Return which columns are embedded, and which numeric columns are not."""
     embedded = f"{len(source):,} rows of {source.values.shape[1]:,} numbers{names_of(source.columns)}"
     left_out = ", ".join(source.identifiers)
-    return f"{embedded}; not {left_out}: identifiers (--columns embeds them)" if left_out else embedded
+    if not left_out:
+        return embedded
+    return f"{embedded}; not embedded, because they are identifiers: {left_out} (choose them with --columns)"
 
 
 def names_of(columns: Sequence[str]) -> str:
