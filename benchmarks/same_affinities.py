@@ -15,7 +15,7 @@ from pixelsne import PixelSNE, quality
 from pixelsne.affinities import joint_affinities
 from pixelsne.neighbors import find_neighbors
 
-STARTS = {"pca": openTSNE.initialization.pca, "random": openTSNE.initialization.random}
+INITS = {"pca": openTSNE.initialization.pca, "random": openTSNE.initialization.random}
 
 
 def main(path: str, n: int) -> None:
@@ -24,8 +24,8 @@ def main(path: str, n: int) -> None:
     parts = affinities.values.astype(np.float64), affinities.columns.copy(), affinities.offsets.astype(np.int32)
     matrix = csr_matrix(parts, shape=(len(points), len(points)))
     rows: Rows = []
-    for name, make_start in STARTS.items():
-        start = make_start(points, random_state=0)
+    for name, make_init in INITS.items():
+        start = make_init(points, random_state=0)
         with Clock() as opentsne_clock:
             embedding = openTSNE.TSNEEmbedding(
                 start, openTSNE.affinity.PrecomputedAffinities(matrix, normalize=False), n_jobs=2, random_state=0

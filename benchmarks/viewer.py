@@ -118,7 +118,7 @@ class Reader(threading.Thread):
             "GET /live HTTP/1.1",
             f"Host: 127.0.0.1:{server.port}",
             f"Origin: http://127.0.0.1:{server.port}",
-            f"Cookie: pixelsne-{server.port}={server._keys.cookie}",  # noqa: SLF001 - an authorized client
+            f"Cookie: pixelsne-{server.port}={server._secrets.cookie}",  # noqa: SLF001 - an authorized client
             "Upgrade: websocket",
             "Connection: Upgrade",
             f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",

@@ -47,7 +47,7 @@ def trees(cell: Cell) -> Result:
 def maps_of(model: Any, cell: Cell) -> Iterator[tuple[Positions, Screen]]:
     """Yield the map in the middle of every 100 iterations."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
-    for snapshot in model.start(points).snapshots():
+    for snapshot in model.make_run(points).snapshots():
         if snapshot.screen is not None and snapshot.iteration % ITERATIONS_BETWEEN_MAPS == ITERATIONS_BETWEEN_MAPS // 2:
             yield snapshot.positions, snapshot.screen
 

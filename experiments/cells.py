@@ -20,7 +20,7 @@ from pixelsne.commands.score import EXACT_UP_TO, ROWS_SAMPLED
 from pixelsne.comparison import Comparison, nearest, sample_rows, space_of
 from pixelsne.quality import compute_accuracy, compute_precision
 from pixelsne.settings import check_threads
-from pixelsne.watched import finish
+from pixelsne.watched import run_to_completion
 
 Result = dict[str, Any]
 
@@ -127,8 +127,8 @@ def true_neighbors(cell: Cell, data: Prepared, rows: Any, k: int) -> Any:
 def start(cell: Cell) -> Result:
     """Return the cost of the initial positions, where all points nearly coincide: every q is 1 / (n (n - 1))."""
     points = open_prepared(cell.data, cell.n, subset=cell.subset).points
-    run = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads).start(points)
-    values = finish(run.prepare()).affinities.values.astype(np.float64)
+    run = METHODS[cell.method].model(cell.resolution, cell.seed, cell.threads).make_run(points)
+    values = run_to_completion(run.prepare()).affinities.values.astype(np.float64)
     values = values[values > 0]
     return {"KL": float((values * np.log(values)).sum()) + math.log(len(points) * (len(points) - 1))}
 

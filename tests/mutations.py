@@ -107,7 +107,7 @@ def read_model(path):
     try:
         model = PixelSNE.load(path)
         rows = np.resize(POINTS, (3, min(model.n_features_in_, 1000)))
-        is_sparse = model._embedding is not None and sparse.issparse(getattr(model._embedding.space, "values", None))
+        is_sparse = model._fitted_map is not None and sparse.issparse(getattr(model._fitted_map.space, "values", None))
         model.set_params(n_jobs=1).transform(sparse.csr_array(rows) if is_sparse else rows)
     except ValueError as error:
         if not str(error):
@@ -120,7 +120,7 @@ def read_checkpoint(path):
     for name, file in valid.items():
         if not (path.parent / name).exists():
             shutil.copy(file, path.parent / name)
-    run = PixelSNE(perplexity=3, max_iter=20, random_state=0, n_jobs=1).start(POINTS)
+    run = PixelSNE(perplexity=3, max_iter=20, random_state=0, n_jobs=1).make_run(POINTS)
     try:
         resume(path.parent / "run.ckpt", run, {})
         for _, _ in zip(range(3), run.snapshots(), strict=False):

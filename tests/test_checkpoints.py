@@ -24,7 +24,7 @@ from pixelsne.files.identity import fingerprint
 
 def make_checkpoint(model, values, path, iterations, fixed=None):
     """Write a checkpoint after `iterations` iterations; return the identity of the run."""
-    run = model.start(values, fixed=fixed)
+    run = model.make_run(values, fixed=fixed)
     identity = identity_of(values, run.settings, fixed=run.fixed)
     checkpoint = Checkpoint(path, run, identity, 1e9, prepared_exists=False)
     assert not checkpoint.write(), "nothing to keep yet"
@@ -37,11 +37,11 @@ def make_checkpoint(model, values, path, iterations, fixed=None):
 
 
 def resume_run(model, values, path, fixed=None):
-    run = model.start(values, fixed=fixed)
+    run = model.make_run(values, fixed=fixed)
     resume(path, run, identity_of(values, run.settings, fixed=run.fixed))
     for _ in run.snapshots():
         pass
-    model.finish(run)
+    model.set_results(run)
     return model
 
 
@@ -150,7 +150,7 @@ def test_timings_of_a_resumed_run_add_up(clusters, tmp_path):
 
 def test_the_prepared_data_are_written_once(clusters, tmp_path):
     path = tmp_path / "run"
-    run = PixelSNE(perplexity=10, max_iter=20, random_state=0).start(clusters)
+    run = PixelSNE(perplexity=10, max_iter=20, random_state=0).make_run(clusters)
     checkpoint = Checkpoint(path, run, identity_of(clusters, run.settings), 0.0, prepared_exists=False)
     written = set()
     for snapshot in run.snapshots():
@@ -434,6 +434,6 @@ def test_a_resumed_run_may_write_another_checkpoint(large, tmp_path):
 
 def test_every_setting_is_part_of_the_identity():
     """A new setting must become part of the identity of a run."""
-    settings = PixelSNE(random_state=0).start(np.eye(100)).settings
+    settings = PixelSNE(random_state=0).make_run(np.eye(100)).settings
     identity = identity_of(np.eye(100), settings)
     assert set(replace(settings).__dataclass_fields__) - {"threads"} <= set(identity)

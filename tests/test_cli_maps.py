@@ -44,7 +44,7 @@ def test_the_kl_divergence_uses_the_settings_of_the_map(cells, finished):
     table = pq.read_table(cells)
     values = np.stack([table[f"p{index}"].to_numpy() for index in range(64)], axis=1)
     model = PixelSNE(perplexity=20, random_state=0, n_pca=50)
-    points = model.start(values)
+    points = model.make_run(values)
     for _ in points.snapshots():
         if points.prepared is not None:
             break

@@ -1,5 +1,6 @@
 """Maps in a folder of parts, as `embed --cluster` writes them."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -107,6 +108,15 @@ def test_parts_with_different_columns_are_refused(tmp_path):
     (tmp_path / "b.parquet").unlink()
     pq.write_table(pa.table({"p": [1.5], "along": ["text"]}), tmp_path / "c.parquet")
     assert read_file_or_parts(tmp_path, ReadOptions()).values.tolist() == [[1.5], [2.5], [1.5]]
+
+
+@pytest.mark.parametrize("pattern", ["", "*.gz"])
+def test_gzipped_parts_are_read(tmp_path, pattern):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"p,q\n1.5,2.5\n3.5,4.5\n"))
+    (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(b"p\tq\n5.5\t6.5\n"))
+    (tmp_path / "c.npy.gz").touch()  # npy files cannot be gzipped
+    source = read_file_or_parts(tmp_path / pattern, ReadOptions())
+    assert source.values.tolist() == [[1.5, 2.5], [3.5, 4.5], [5.5, 6.5]]
 
 
 def test_sparse_parts_are_read_as_one_matrix(tmp_path):

@@ -41,7 +41,7 @@ def test_noise_in_all_directions_keeps_all_columns(random):
 def test_auto_has_the_bits_of_50_components_if_50_suffice(random):
     values = falling(random, power=2.0)
     auto, fifty = fit(values), fit(values, 50)
-    assert auto.dimensions == 50
+    assert auto.n_components == 50
     assert (auto.directions == fifty.directions).all()
 
 
@@ -49,18 +49,18 @@ def test_auto_has_the_bits_of_50_components_if_50_suffice(random):
 def test_auto_takes_the_fewest_components_that_keep_the_neighbors(random):
     values = falling(random, n=2000, columns=400, power=0.5)
     reduction = fit(values)
-    assert FEWEST_COMPONENTS < reduction.dimensions < 200
+    assert FEWEST_COMPONENTS < reduction.n_components < 200
     neighbors = SampledNeighbors.of(center_and_rescale(values))
     tried = numbers_to_try(400)
-    before = tried[tried.index(reduction.dimensions) - 1]
-    assert neighbors.share_kept(principal_components(values, reduction.dimensions, 0)) >= SHARE_KEPT
+    before = tried[tried.index(reduction.n_components) - 1]
+    assert neighbors.share_kept(principal_components(values, reduction.n_components, 0)) >= SHARE_KEPT
     assert neighbors.share_kept(principal_components(values, before, 0)) < SHARE_KEPT
 
 
 @pytest.mark.slow
 def test_dense_and_sparse_input_keep_equally_many_components(random):
     values = random.poisson(random.gamma(0.3, 1, (20, 300))[random.integers(20, size=500)])
-    assert fit(values).dimensions == fit(sparse.csr_array(values)).dimensions
+    assert fit(values).n_components == fit(sparse.csr_array(values)).n_components
 
 
 @pytest.mark.slow
@@ -68,10 +68,10 @@ def test_dense_and_sparse_input_keep_equally_many_components(random):
 def test_components_of_very_wide_input_are_limited(random, make, monkeypatch):
     monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 200)
     noise = make(random.random((400, 300)))
-    assert fit(noise).dimensions == 200, "50 and 100 keep too few"
+    assert fit(noise).n_components == 200, "50 and 100 keep too few"
     monkeypatch.setattr(components, "MOST_BY_ITERATION", 120)
-    assert fit(noise).dimensions == 120
-    assert fit(make(falling(random, 400, 300, 2.0))).dimensions == 50
+    assert fit(noise).n_components == 120
+    assert fit(make(falling(random, 400, 300, 2.0))).n_components == 50
 
 
 def test_component_limits_by_shape():
@@ -84,12 +84,12 @@ def test_component_limits_by_shape():
 
 def test_equal_rows_need_no_more_components(random):
     values = np.repeat(falling(random, n=40, power=2.0), 30, axis=0)
-    assert fit(values).dimensions <= 50
+    assert fit(values).n_components <= 50
 
 
 @pytest.mark.parametrize(("n", "columns"), [(2, 60), (5, 80), (12, 3000), (40, 51)])
 def test_few_rows_have_a_finite_map(n, columns, random):
-    assert fit(random.normal(size=(n, columns))).dimensions <= max(n, columns)
+    assert fit(random.normal(size=(n, columns))).n_components <= max(n, columns)
     model = PixelSNE(max_iter=20, perplexity=1)
     assert np.isfinite(model.fit(random.normal(size=(max(n, 5), columns))).embedding_).all()
 
@@ -123,7 +123,7 @@ def test_memory_is_checked_again_after_the_components_are_chosen(random, monkeyp
     values = random.random((3000, 800)).astype(np.float32)
     model = PixelSNE(max_iter=1, perplexity=30)
     monkeypatch.setattr("pixelsne.memory.reducing_bytes", lambda _work: 0)
-    enough = estimate(least(model.start(values).workload)) + 1e5
+    enough = estimate(least(model.make_run(values).workload)) + 1e5
     monkeypatch.setattr("pixelsne.memory.available", lambda: enough)
     PixelSNE(max_iter=1, perplexity=30, n_pca=50).fit(values)
     with pytest.raises(MemoryError, match=r"a lower n_pca \(800 dimensions now\)"):

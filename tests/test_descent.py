@@ -10,7 +10,7 @@ from pixelsne import PixelSNE, _core
 from pixelsne.affinities import Affinities
 from pixelsne.descent import Descent
 from pixelsne.descent_loop import median_move
-from pixelsne.initial_positions import START_DEVIATION, noise_positions
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE, noise_positions
 from pixelsne.schedule import COARSE_SPACING, COOLING_SPACING, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import settings_of
@@ -144,7 +144,7 @@ def test_the_papers_recurrence_in_pixels_equals_descent_in_embedding_units(
     joint = reference.dense(cluster_affinities)
     resolution = np.array([1024.0, 768.0])
     momentum = 0.5
-    y = reference.State.at(noise_positions(600, 3) * (deviation / START_DEVIATION))
+    y = reference.State.at(noise_positions(600, 3) * (deviation / DEFAULT_INIT_SCALE))
 
     def normalized(coordinates):
         """The equation for z^(t): coordinates on the screen, and gamma. epsilon = 0, because beta must be exact."""

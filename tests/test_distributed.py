@@ -85,7 +85,7 @@ def test_a_distributed_map_is_as_good_as_a_local_one(whole_client, digits):
     model = PixelSNE(random_state=0, perplexity=20, max_iter=150)
     local = model.fit(values)
     made = embed(da.from_array(values, chunks=(500, -1)), whole_client, model)
-    assert made.components == local.n_pca_ == 50
+    assert made.n_components == local.n_pca_ == 50
     assert made.kl_divergence == pytest.approx(local.kl_divergence_, rel=0.02)
     embedding = made.compute()
     assert embedding.shape == (1797, 2)
@@ -358,9 +358,10 @@ def test_a_missing_scheduler_is_named(tmp_path, monkeypatch):
 
 
 def test_files_of_one_name_do_not_overwrite_each_other():
-    assert targets_of("s3://bucket/map/", ["a/x.parquet", "a/y.csv"]) == [
+    assert targets_of("s3://bucket/map/", ["a/x.parquet", "a/y.csv", "a/z.csv.gz"]) == [
         "s3://bucket/map/x.parquet",
         "s3://bucket/map/y.parquet",
+        "s3://bucket/map/z.parquet",
     ]
     numbered = targets_of("/map", ["a/part.parquet", "b/part.parquet"])
     assert numbered == ["/map/part-0.parquet", "/map/part-1.parquet"]

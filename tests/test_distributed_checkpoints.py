@@ -49,8 +49,8 @@ def checkpoint(tmp_path):
     return tmp_path
 
 
-def progress_of(folder, **changes):
-    return SharedFolder(folder, TaskRunner(), identity(**changes)).progress()
+def state_of(folder, **changes):
+    return SharedFolder(folder, TaskRunner(), identity(**changes)).run_state()
 
 
 def rewrite(path, change):
@@ -60,15 +60,15 @@ def rewrite(path, change):
 
 
 def test_progress_is_read_back(checkpoint):
-    progress = progress_of(checkpoint)
-    assert (progress.iteration, progress.next_step, progress.stopped_by) == (50, 50, "max_iter")
-    assert progress.measurements == [(50, 2.5, 7.0)]
-    assert progress.timings == {"reduce": 0.5}
-    assert progress.last_sample.shape == (900, 2)
-    assert progress.components == 20
+    state = state_of(checkpoint)
+    assert (state.iteration, state.next_step, state.stopped_by) == (50, 50, "max_iter")
+    assert state.measurements == [(50, 2.5, 7.0)]
+    assert state.timings == {"reduce": 0.5}
+    assert state.last_sample.shape == (900, 2)
+    assert state.n_components == 20
     assert shards_of(checkpoint) == 2
     assert shards_of(checkpoint / "elsewhere") is None
-    assert progress_of(checkpoint / "elsewhere") is None
+    assert state_of(checkpoint / "elsewhere") is None
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_progress_is_read_back(checkpoint):
 )
 def test_a_different_run_is_refused_with_the_difference(changes, message, checkpoint):
     with pytest.raises(FileError, match=message):
-        progress_of(checkpoint, **changes)
+        state_of(checkpoint, **changes)
 
 
 DAMAGES = {
@@ -106,7 +106,7 @@ def test_a_damaged_run_is_refused_with_the_reason(name, checkpoint):
     change, message = DAMAGES[name]
     rewrite(checkpoint / RUN, change)
     with pytest.raises(ValueError, match=message) as refused:
-        progress_of(checkpoint)
+        state_of(checkpoint)
     assert RUN in str(refused.value)
 
 

@@ -67,7 +67,7 @@ def test_a_single_shard_is_not_bound_to_a_lost_worker():
 
 
 def test_a_cluster_without_workers_is_refused():
-    with pytest.raises(RuntimeError, match=r"no workers: start some, as by `dask worker .*wait_for_workers"):
+    with pytest.raises(RuntimeError, match=r"no workers; start some with `dask worker .*wait_for_workers"):
         TaskRunner(Workers(), 0)
 
 

@@ -57,6 +57,11 @@ class TestFiles:
         files.write_part(placed, source, f"file://{tmp_path}/map.parquet", 0, ReadOptions(), screen, {})
         assert len(pq.read_table(tmp_path / "map.parquet")) == 20
 
+    def test_gzipped_files_are_found(self, tmp_path):
+        for name in ("a.csv.gz", "b.tsv", "c.npy.gz", "d.gz"):
+            (tmp_path / name).touch()
+        assert files.expand(str(tmp_path)) == [str(tmp_path / "a.csv.gz"), str(tmp_path / "b.tsv")]
+
     def test_a_sparse_matrix_is_refused(self, tmp_path):
         sparse.save_npz(tmp_path / "part.npz", sparse.random(30, 5, 0.5, format="csr"))
         with pytest.raises(FileError, match="sparse matrix"):

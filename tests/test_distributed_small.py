@@ -117,6 +117,17 @@ def test_gathered_positions_have_the_push_of_one_machine(groups, count):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("iterations", [49, 50])
+def test_the_final_kl_has_an_exact_normalizer(groups, iterations):
+    """The history measures iteration 50, too, with the normalizer of the field, as on one machine."""
+    run, _ = run_locally(groups, 2, perplexity=5, max_iter=iterations)
+    whole, parts = run.descent.tasks.measure(1, exactly=True)
+    exact = sum(part.logarithms for part in parts) + sum(part.mass for part in parts) * np.log(whole.normalizer)
+    assert run.descent.kl == exact
+    assert all(kl != exact for kl in run.descent.history.columns()["kl"])
+
+
+@pytest.mark.slow
 def test_tasks_do_not_change_their_arguments(groups):
     """A task that is computed again must find its arguments unchanged."""
     shards = begin_descent(groups, 2)

@@ -56,7 +56,7 @@ class TestReduce:
     def test_blocks_keep_as_many_components_as_all_rows(self, random, power):
         values = random.normal(size=(1000, 150)) * np.arange(1, 151.0) ** -power
         found = reduce_blocks(blocks_of(values, 4), 150, "auto")
-        assert found.dimensions == fit_reduction(values, "auto", 0, _core.ProgressToken()).dimensions
+        assert found.n_components == fit_reduction(values, "auto", 0, _core.ProgressToken()).n_components
 
     def test_empty_partitions_are_ignored(self, groups):
         blocks = [reduce.Block(0, groups[:0]), *blocks_of(groups, 2)]

@@ -89,7 +89,7 @@ def test_pixel_tree_against_the_reference(spread_map, resolution, theta, center)
     screen = Screen.around(_core.bounds(spread_map, 1), resolution, "fill")
     levels = int(np.ceil(np.log2(max(resolution))))
     truth = reference.tree_repulsion(
-        spread_map, screen.pixels(spread_map), screen.origin, screen.unit_per_pixel, levels, theta, center
+        spread_map, screen.to_integer_pixels(spread_map), screen.origin, screen.unit_per_pixel, levels, theta, center
     )
     push, normalizer = pixel_tree(spread_map, resolution, theta, center)
     assert normalizer == pytest.approx(truth[1], rel=1e-5)

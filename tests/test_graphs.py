@@ -68,7 +68,7 @@ def test_perplexity_and_neighbor_count_are_known_before_the_run(includes_itself,
     """Resuming from a checkpoint needs this. An entry on the diagonal is no neighbor."""
     graph = scanpy_graph + sparse.eye_array(ROWS, format="csr") if includes_itself else scanpy_graph
     with pytest.warns(UserWarning, match="14 neighbors"):
-        started = PixelSNE(perplexity=30, metric="precomputed").start(graph)
+        started = PixelSNE(perplexity=30, metric="precomputed").make_run(graph)
     assert started.neighborhood.perplexity == pytest.approx((SCANPY_NEIGHBORS / 3,))
     assert started.neighborhood.n_neighbors == SCANPY_NEIGHBORS
 
@@ -90,7 +90,7 @@ def test_a_graph_with_fewer_neighbors_uses_what_is_there(changes, scanpy_graph):
 
 def test_only_too_large_perplexities_are_lowered(scanpy_graph):
     with pytest.warns(UserWarning, match="perplexity=3, 30 is too large"):
-        started = PixelSNE(perplexity=[3, 30], metric="precomputed").start(scanpy_graph)
+        started = PixelSNE(perplexity=[3, 30], metric="precomputed").make_run(scanpy_graph)
     assert started.neighborhood.perplexity == pytest.approx((3, SCANPY_NEIGHBORS / 3))
 
 

@@ -68,8 +68,8 @@ def test_any_layout_gives_the_same_map(layout, counts, tmp_path):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_sparse_input_gives_the_points_of_dense_input(kind, metric, counts):
     model = quick(n_pca=20, metric=metric)
-    dense = model.fit(counts)._embedding.space.points
-    filled = quick(n_pca=20, metric=metric).fit(kind(counts))._embedding.space.points
+    dense = model.fit(counts)._fitted_map.space.points
+    filled = quick(n_pca=20, metric=metric).fit(kind(counts))._fitted_map.space.points
     np.testing.assert_allclose(filled, dense, atol=1e-4)
 
 

@@ -26,8 +26,8 @@ def values(digits):
 
 def test_cosine_equals_euclidean_between_unit_rows(values):
     scaled = values * np.random.default_rng(0).uniform(0.1, 10, (len(values), 1))
-    by_cosine = quick(metric="cosine").fit(scaled)._embedding.space.points
-    by_direction = quick().fit(normalize(values))._embedding.space.points
+    by_cosine = quick(metric="cosine").fit(scaled)._fitted_map.space.points
+    by_direction = quick().fit(normalize(values))._fitted_map.space.points
     # Components of nearly equal variance may mix; distances do not depend on that.
     np.testing.assert_allclose(pairwise_distances(by_cosine), pairwise_distances(by_direction), atol=1e-5)
 
@@ -40,7 +40,7 @@ def test_other_metrics_find_the_neighbors_they_define(metric, values):
     points = np.radians(values[:, 20:22]) if metric == "haversine" else values + 0.5
     points = values > 8 if metric in BOOLEAN_METRICS else points
     model = quick(metric=metric).fit(points)
-    found = model._embedding.space.neighbors_of(points[:50], 5, 1, _core.ProgressToken()).distances
+    found = model._fitted_map.space.neighbors_of(points[:50], 5, 1, _core.ProgressToken()).distances
     truth = np.sort(pairwise_distances(points[:50], points, metric=metric), axis=1)[:, :5]
     np.testing.assert_allclose(found, truth, rtol=1e-5, atol=1e-6)
     assert np.isfinite(model.embedding_).all()
@@ -94,9 +94,9 @@ def test_correlation_is_euclidean_between_centered_directions(values):
     random = np.random.default_rng(0)
     changed = values * random.uniform(0.1, 10, (len(values), 1)) + random.normal(0, 100, (len(values), 1))
     model = quick(metric="correlation", n_pca=None).fit(changed)
-    found = pairwise_distances(model._embedding.space.points[:50]) ** 2
+    found = pairwise_distances(model._fitted_map.space.points[:50]) ** 2
     truth = 2 * pairwise_distances(values[:50], metric="correlation")
-    scale = model._embedding.space.reduction.scale**2
+    scale = model._fitted_map.space.reduction.scale**2
     np.testing.assert_allclose(found * scale, truth, atol=1e-5)
     np.testing.assert_array_equal(model.transform(changed[:20]), model.embedding_[:20])
 
@@ -104,7 +104,7 @@ def test_correlation_is_euclidean_between_centered_directions(values):
 def test_constant_rows_are_equally_far_from_all_others_by_correlation(values):
     points = np.vstack([values, np.full((2, values.shape[1]), 0.1)])
     model = quick(metric="correlation", n_pca=None).fit(points)
-    space = model._embedding.space
+    space = model._fitted_map.space
     distances = pairwise_distances(space.points)[-1] * space.reduction.scale
     np.testing.assert_allclose(distances[: len(values)], 1.0, atol=1e-5)
     np.testing.assert_array_equal(space.points[-1], space.points[-2])

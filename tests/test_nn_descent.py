@@ -158,7 +158,7 @@ class TestSearch:
 
 def test_rows_of_zeros(monkeypatch, numbers, booleans):
     monkeypatch.setattr(LIMIT, 100)
-    monkeypatch.setattr("pixelsne.nn_descent.find_neighbors_by_descent", lambda *_: "found")
+    monkeypatch.setattr("pixelsne.nn_descent.find_neighbors_by_nn_descent", lambda *_: "found")
     monkeypatch.setattr("pixelsne.nn_descent.check_available", lambda *_: None)
     values, rows = np.abs(numbers), booleans.copy()
     values[70] = rows[70] = 0

@@ -110,7 +110,7 @@ def test_the_summary_names_embedded_columns_and_identifiers(tmp_path):
     )
     quick = [option for option in QUICK if option != "--quiet"]
     result = run("embed", tmp_path / "p.parquet", "-o", tmp_path / "map.parquet", *quick, "--progress")
-    assert "50 rows of 2 numbers: a, b; not id: identifiers (--columns embeds them)" in result.stderr
+    assert "a, b; not embedded, because they are identifiers: id (choose them with --columns)" in result.stderr
     one = read_map(tmp_path / "map.parquet")
     assert one.metadata["columns"] == ["a", "b"]
     assert one.extra_columns["id"].to_pylist() == list(range(N))

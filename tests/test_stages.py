@@ -8,7 +8,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from pixelsne import reduce as reduce_module
-from pixelsne.initial_positions import START_DEVIATION, initial_positions, noise_positions, shrink
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE, initial_positions, noise_positions, shrink
 from pixelsne.reduce import center_and_rescale, principal_components, reduce
 from pixelsne.watched import watched
 
@@ -70,8 +70,8 @@ def test_reduce_keeps_the_given_number_of_components(shape, n_pca, columns, rand
 def test_pca_initial_positions(digits):
     points = reduce(digits[0], 50, 0)
     start = initial_positions(points, "pca", 0)
-    assert start.std(axis=0)[0] == pytest.approx(START_DEVIATION, rel=1e-5)
-    assert start.std(axis=0)[1] < START_DEVIATION, "both axes share one scale"
+    assert start.std(axis=0)[0] == pytest.approx(DEFAULT_INIT_SCALE, rel=1e-5)
+    assert start.std(axis=0)[1] < DEFAULT_INIT_SCALE, "both axes share one scale"
     components = PCA(2).fit_transform(points)
     assert abs(np.corrcoef(start[:, 0], components[:, 0])[0, 1]) > 0.9999
     assert abs(np.corrcoef(start[:, 1], components[:, 1])[0, 1]) > 0.9999
@@ -80,12 +80,12 @@ def test_pca_initial_positions(digits):
 def test_constant_axes_get_noise(random):
     line = np.column_stack([random.normal(size=100), np.zeros(100)])
     start = shrink(line, 0)
-    assert start[:, 1].std() == pytest.approx(START_DEVIATION, rel=0.3)
+    assert start[:, 1].std() == pytest.approx(DEFAULT_INIT_SCALE, rel=0.3)
     for start in (
         shrink(np.ones((100, 2)), 0),
         initial_positions(np.ones((100, 1), dtype=np.float32), "pca", 0),
     ):
-        assert (start.std(axis=0) > START_DEVIATION / 2).all()
+        assert (start.std(axis=0) > DEFAULT_INIT_SCALE / 2).all()
 
 
 def test_outliers_do_not_shrink_the_initial_positions_of_others(random):
@@ -93,12 +93,12 @@ def test_outliers_do_not_shrink_the_initial_positions_of_others(random):
     before = shrink(values, 0)
     values[:3] *= 1e6
     start = shrink(values, 0)
-    assert np.abs(start).max() < 10 * START_DEVIATION
+    assert np.abs(start).max() < 10 * DEFAULT_INIT_SCALE
     np.testing.assert_allclose(start[3:].std(axis=0), before[3:].std(axis=0), rtol=0.3)
 
 
 def test_noise_has_the_documented_deviation():
-    assert noise_positions(10_000, 0).std() == pytest.approx(START_DEVIATION, rel=0.05)
+    assert noise_positions(10_000, 0).std() == pytest.approx(DEFAULT_INIT_SCALE, rel=0.05)
 
 
 def finish(generator):

@@ -48,7 +48,7 @@ def server():
 
 def honest_headers(server):
     at = f"127.0.0.1:{server.port}"
-    return {"Host": at, "Origin": f"http://{at}", "Cookie": f"{cookie_name(server.port)}={server._keys.cookie}"}
+    return {"Host": at, "Origin": f"http://{at}", "Cookie": f"{cookie_name(server.port)}={server._secrets.cookie}"}
 
 
 def fetch(server, path="/"):

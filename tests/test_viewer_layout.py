@@ -50,7 +50,7 @@ def test_a_frame_is_where_the_screen_says(random):
     for aspect in ("fill", "equal"):
         screen = Screen.around(bounds, (640, 480), aspect)
         frame = np.frombuffer(encode_frame(positions, screen), dtype="<u2").astype(int)
-        expected = np.frombuffer(encode_positions(screen.place(positions), (640, 480)), dtype="<u2").astype(int)
+        expected = np.frombuffer(encode_positions(screen.to_pixels(positions), (640, 480)), dtype="<u2").astype(int)
         assert np.abs(frame - expected).max() <= 1
 
 

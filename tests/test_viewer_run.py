@@ -128,7 +128,7 @@ def test_a_stalled_page_costs_nothing(points):
             "GET /live HTTP/1.1",
             f"Host: 127.0.0.1:{server.port}",
             f"Origin: http://127.0.0.1:{server.port}",
-            f"Cookie: pixelsne-{server.port}={server._keys.cookie}",
+            f"Cookie: pixelsne-{server.port}={server._secrets.cookie}",
             "Upgrade: websocket",
             "Connection: Upgrade",
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",

@@ -37,7 +37,7 @@ def server():
 
 
 def key_of(server):
-    return f"{server._access_control._cookie_name}={server._keys.cookie}"
+    return f"{server._access_control._cookie_name}={server._secrets.cookie}"
 
 
 def ask(server, path="/data/manifest", method="GET", body=None, **headers):
@@ -122,7 +122,7 @@ def filled(headers, server):
             return [fill(one) for one in value]
         if value is None:
             return None
-        words = {"PORT": str(server.port), "TOKEN": server._keys.token, "KEY": server._keys.cookie}
+        words = {"PORT": str(server.port), "TOKEN": server._secrets.token, "KEY": server._secrets.cookie}
         for name, word in words.items():
             value = value.replace(name, word)
         return value
@@ -160,10 +160,10 @@ def test_what_changes_something_must_say_where_it_comes_from(server):
 
 
 def test_the_token_is_exchanged_for_a_cookie(server):
-    answer, _ = ask(server, "/enter", "POST", server._keys.token.encode(), Cookie=None)
+    answer, _ = ask(server, "/enter", "POST", server._secrets.token.encode(), Cookie=None)
     assert answer.status == 204
     cookie = answer.getheader("Set-Cookie")
-    assert f"{cookie_name(server.port)}={server._keys.cookie}" in cookie
+    assert f"{cookie_name(server.port)}={server._secrets.cookie}" in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert "Domain" not in cookie
@@ -180,7 +180,7 @@ def test_the_door_shows_nothing(server):
     answer, content = ask(server, "/enter", Cookie=None)
     assert answer.status == 200
     assert b"kind" not in content
-    assert server._keys.token.encode() not in content
+    assert server._secrets.token.encode() not in content
 
 
 def test_a_link_in_a_notebook_leads_to_the_door_and_no_further(server):
@@ -190,7 +190,7 @@ def test_a_link_in_a_notebook_leads_to_the_door_and_no_further(server):
         assert ask(server, "/enter", **link | change)[0].status == 403
     for path in ("/", "/data/manifest", "/static/main.js"):
         assert ask(server, path, **link | {"Cookie": key_of(server)})[0].status == 403
-    token = server._keys.token.encode()
+    token = server._secrets.token.encode()
     assert ask(server, "/enter", "POST", token, **link, Origin="http://evil.example")[0].status == 403
 
 
@@ -284,11 +284,11 @@ def test_only_so_many_pages_at_once(server):
 
 def test_nothing_is_said_about_keys(server, capfd):
     ask(server)
-    ask(server, "/enter", "POST", server._keys.token.encode())
+    ask(server, "/enter", "POST", server._secrets.token.encode())
     ask(server, Cookie="pixelsne=wrong")
     said = "".join(capfd.readouterr())
-    assert server._keys.token not in said
-    assert server._keys.cookie not in said
+    assert server._secrets.token not in said
+    assert server._secrets.cookie not in said
 
 
 def test_only_this_machine_is_listened_to(server):
@@ -326,9 +326,9 @@ def test_a_page_behind_a_proxy_is_answered(behind):
 
 
 def test_the_cookie_of_https_stays_there(behind):
-    token = behind._keys.token.encode()
+    token = behind._secrets.token.encode()
     cookie = ask(behind, "/enter", "POST", token, Cookie=None, Host=PUBLIC, Origin=ORIGIN)[0].getheader("Set-Cookie")
-    for part in (f"{cookie_name(8443)}={behind._keys.cookie}", "HttpOnly", "SameSite=strict", "Secure"):
+    for part in (f"{cookie_name(8443)}={behind._secrets.cookie}", "HttpOnly", "SameSite=strict", "Secure"):
         assert part in cookie
     assert "Secure" not in ask(behind, "/enter", "POST", token, Cookie=None)[0].getheader("Set-Cookie")
 

@@ -159,7 +159,7 @@ def test_an_interrupt_around_a_step_leaves_a_map_that_fits_its_screen(digits, mo
     model = PixelSNE(random_state=0).fit(digits[0])
     assert model.stopped_by_ == "interrupt"
     assert np.isfinite(model.kl_divergence_)
-    expected = Screen.around(_core.bounds(model.positions_, 1), (1024, 1024), "equal").place(model.positions_)
+    expected = Screen.around(_core.bounds(model.positions_, 1), (1024, 1024), "equal").to_pixels(model.positions_)
     assert np.array_equal(model.embedding_, expected)
 
 

@@ -15,8 +15,8 @@ RESOLUTION = (300, 200)
 def pixel_tree(positions, weights, threads, theta, center):
     screen = Screen.around(_core.bounds(positions, 1), RESOLUTION, "fill")
     push = np.empty_like(positions)
-    place = screen.origin, screen.unit_per_pixel, RESOLUTION
-    return push, _core.TreeRepulsion().pixel_tree(positions, *place, theta, center, push, threads, weights)
+    on_screen = screen.origin, screen.unit_per_pixel, RESOLUTION
+    return push, _core.TreeRepulsion().pixel_tree(positions, *on_screen, theta, center, push, threads, weights)
 
 
 def barnes_hut(positions, weights, threads, theta):
@@ -83,8 +83,8 @@ def test_real_weights_against_the_definition(method, random):
 def test_trees_against_the_reference(theta, center, random):
     positions, weights = clumps(200, random), random.exponential(1, 200).astype(np.float32)
     screen = Screen.around(_core.bounds(positions, 1), RESOLUTION, "fill")
-    place = screen.pixels(positions), screen.origin, screen.unit_per_pixel
-    truth, true_normalizer = reference.tree_repulsion(positions, *place, 9, theta, center, weights)
+    on_screen = screen.to_integer_pixels(positions), screen.origin, screen.unit_per_pixel
+    truth, true_normalizer = reference.tree_repulsion(positions, *on_screen, 9, theta, center, weights)
     push, normalizer = pixel_tree(positions, weights, 2, theta, center)
     assert normalizer == pytest.approx(true_normalizer, rel=1e-5)
     np.testing.assert_allclose(push, truth, rtol=1e-3, atol=2e-5 * np.abs(truth).max())

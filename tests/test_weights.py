@@ -20,7 +20,7 @@ from pixelsne.memory import Workload, estimate
 from pixelsne.neighbors import find_neighbors
 from pixelsne.pipeline import Prepared
 from pixelsne.settings import settings_of
-from pixelsne.watched import finish
+from pixelsne.watched import run_to_completion
 from pixelsne.weights import LIGHTEST, PointWeights, kl_term, weigh, weigh_affinities, weights_of_points
 
 QUICK = {"perplexity": 10, "max_iter": 60, "random_state": 0}
@@ -120,7 +120,7 @@ def test_the_descent_moves_points_by_the_force_on_one_copy(kernels, counts, rand
     descent = Prepared(None, affinities, None, None, weights).descent(positions.copy(), settings)
     next(iter(descent))
     pull, push, normalizer = forces(affinities, weights, positions)
-    rate = 3.0 * weights.rate(normalizer) * weights.step_shares[:, None]
+    rate = 3.0 * weights.rate_factor(normalizer) * weights.step_shares[:, None]
     gradient = 4 * (pull - push / normalizer)
     expected = reference.step(reference.State.at(positions), rate * gradient, 1.0, 0.0, 5.0).positions
     np.testing.assert_allclose(descent.positions, expected, rtol=1e-4, atol=1e-5)
@@ -290,7 +290,7 @@ def test_weights_of_equal_rows_add_up(clusters):
     values, weights = np.concatenate([clusters, clusters[:50]]), np.ones(650)
     weights[600:] = 2.0
     merged, single = (
-        finish(PixelSNE(**QUICK, n_pca=None).start(one[0], weights=one[1]).prepare())
+        run_to_completion(PixelSNE(**QUICK, n_pca=None).make_run(one[0], weights=one[1]).prepare())
         for one in ((values, weights), (clusters, np.where(np.arange(600) < 50, 3.0, 1.0)))
     )
     np.testing.assert_allclose(merged.weights.values, single.weights.values, rtol=1e-6)
@@ -360,16 +360,16 @@ def test_new_rows_are_placed_on_the_weighted_map(digits, tmp_path):
     model = PixelSNE(random_state=0, max_iter=250).fit(values[:1200], weights=weights)
     placed = model.transform(values[1200:1260])
     np.testing.assert_array_equal(model.transform(values[:20]), model.embedding_[:20])
-    embedding = model._embedding
-    assert embedding.weights.mean() == pytest.approx(1.0, rel=1e-5)
-    neighbors = embedding.space.neighbors_of(
-        values[1200:1260], embedding.neighborhood.n_neighbors, 1, _core.ProgressToken()
+    fitted_map = model._fitted_map
+    assert fitted_map.weights.mean() == pytest.approx(1.0, rel=1e-5)
+    neighbors = fitted_map.space.neighbors_of(
+        values[1200:1260], fitted_map.neighborhood.n_neighbors, 1, _core.ProgressToken()
     )
-    kernels = calibrate(neighbors, embedding.neighborhood.perplexity, 1).values * embedding.weights[neighbors.indices]
+    kernels = calibrate(neighbors, fitted_map.neighborhood.perplexity, 1).values * fitted_map.weights[neighbors.indices]
     kernels /= kernels.sum(axis=1, keepdims=True)
     at = placed * np.array(model.screen_.unit_per_pixel) + np.array(model.screen_.origin)
     for row in range(60):
-        arguments = model.positions_, neighbors.indices[row], kernels[row], embedding.weights
+        arguments = model.positions_, neighbors.indices[row], kernels[row], fitted_map.weights
         cost = reference.placing_cost(at[row], *arguments)
         for angle in np.linspace(0, 2 * np.pi, 8):
             step = 0.1 * np.array([np.cos(angle), np.sin(angle)])
@@ -405,7 +405,7 @@ def test_models_with_wrong_weights_are_damaged(clusters, random, tmp_path):
 
 
 def write_checkpoint(path, values, weights, iterations, **parameters):
-    run = PixelSNE(**QUICK | parameters).start(values, weights=weights)
+    run = PixelSNE(**QUICK | parameters).make_run(values, weights=weights)
     identity = identity_of(values, run.settings, weights=run.weights)
     checkpoint = Checkpoint(path, run, identity, 1e9, prepared_exists=False)
     for snapshot in run.snapshots():
@@ -416,11 +416,11 @@ def write_checkpoint(path, values, weights, iterations, **parameters):
 
 def resume_from(path, values, weights, **parameters):
     model = PixelSNE(**QUICK | parameters)
-    run = model.start(values, weights=weights)
+    run = model.make_run(values, weights=weights)
     resume(path, run, identity_of(values, run.settings, weights=run.weights))
     for _ in run.snapshots():
         pass
-    model.finish(run)
+    model.set_results(run)
     return model
 
 
@@ -466,4 +466,4 @@ def test_checkpoints_with_wrong_weights_are_damaged(clusters, tmp_path):
 def test_weights_need_memory():
     without, with_weights = (estimate(Workload(10**6, 0, 1, "exact", weighted=weighted)) for weighted in (False, True))
     assert without < with_weights < 1.5 * without
-    assert PixelSNE(perplexity=5).start(np.eye(50), weights=np.arange(50)).workload.weighted
+    assert PixelSNE(perplexity=5).make_run(np.eye(50), weights=np.arange(50)).workload.weighted

@@ -7,6 +7,6 @@ from numpy.typing import NDArray
 
 Points = NDArray[np.float32]  # (n, d), C-contiguous
 Positions = NDArray[np.float32]  # (n, 2), C-contiguous, embedding units
-Placed = NDArray[np.float32]  # (n, 2), pixels with fractions
+ScreenPositions = NDArray[np.float32]  # (n, 2), pixels with fractions
 Pixels = NDArray[np.int32]  # (n, 2), whole pixels
 AnyArray = NDArray[Any]

@@ -33,7 +33,7 @@ PRESETS = ("t-sne", "bh-sne", "pixelsne-vp", "pixelsne-rp")
 
 CENTERS = ("mass", "cell")
 ASPECTS = ("equal", "fill")
-STARTS = ("pca", "random")
+INITS = ("pca", "random")
 SCALES = ("none", "standard")
 DUPLICATES = ("merge", "keep")
 COLORED_AS = ("auto", "categories", "numbers")

@@ -143,7 +143,7 @@ reading_options = combine(
     click.option(
         "--columns",
         type=NameList(),
-        help="Columns to embed (default: all vector columns, or else all numeric columns).",
+        help="Columns to embed (default: all vector columns, or else all numeric columns except row identifiers).",
     ),
     click.option("--label", metavar="COLUMN", help="Column of class labels: not embedded, used to color pictures."),
     click.option("--header/--no-header", default=None, help="Treat the first csv row as a header (default: detect)."),
@@ -157,8 +157,8 @@ reading_options = combine(
 
 fitting_options = combine(
     click.option("--resolution", type=Resolution(), help="Map size in pixels; one number for a square.  [default: 1024]"),
-    click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point; fewer show finer detail.  [default: 30, or three times the perplexity]"),
-    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers, such as 30,300, to average their kernels.  [default: 0.6 times the number of neighbors]"),
+    click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point; fewer show finer detail.  [default: 30; with --perplexity, three times the perplexity]"),
+    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers, such as 30,300, to average their kernels.  [default: 0.6 times --n-neighbors]"),
     METRIC,
     click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto scales tables whose columns have very different standard deviations."),
     click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),
@@ -167,7 +167,7 @@ fitting_options = combine(
     click.option("--max-iter", type=int, help="Maximum number of iterations.  [default: 250]"),
     click.option("--tol", type=float, help="Movement in pixels, over 50 iterations, below which a run ends early (median over points); 0 to run all iterations.  [default: 1]"),
     click.option("--aspect", type=click.Choice(ASPECTS), help="Scale of the axes: equal, or stretched to fill the screen.  [default: equal]"),
-    click.option("--init", metavar="START", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
+    click.option("--init", metavar="INIT", type=FILE, help="Initial positions: pca, random, or a file written by --model.  [default: pca]"),
     click.option("--init-scale", type=InitScale(), help="Standard deviation of the initial positions; none continues the map of --init MODEL, without early exaggeration.  [default: 0.0001]"),
     click.option("--neighbors", type=click.Choice(SEARCHES), help="Nearest neighbor search; auto is exact for few points, otherwise clusters (an inverted file, IVF).  [default: auto]"),
     click.option("--repulsion", type=click.Choice(REPULSIONS), help="Method for the repulsive forces: exact (all pairs), barnes-hut, pixel-tree (of the paper), pixel-field (FFT on a grid).  [default: auto]"),

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pixelsne.arrays import AnyArray, Placed
-from pixelsne.settings import NO_START, check_threads, settings_of
+from pixelsne.arrays import AnyArray, ScreenPositions
+from pixelsne.settings import PLACEHOLDER_INIT, check_threads, settings_of
 from pixelsne.spaces import Coordinates, Space, make_space
-from pixelsne.watched import finish, watched
+from pixelsne.watched import run_to_completion, watched
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
@@ -38,12 +38,18 @@ class Comparison:
 
     @classmethod
     def of(
-        cls, values: Any, placed: Placed, rows: AnyArray, k: int, model: "PixelSNE", classes: Classes | None = None
+        cls,
+        values: Any,
+        placed: ScreenPositions,
+        rows: AnyArray,
+        k: int,
+        model: "PixelSNE",
+        classes: Classes | None = None,
     ) -> Self:
         """Compare rows by the model's metric: dense rows in all columns, sparse rows after the model's reduction."""
         n_pca = model.n_pca if sparse.issparse(values) else None
         threads = check_threads(model.n_jobs)
-        data = space_of(values, model, n_pca=n_pca, **NO_START)
+        data = space_of(values, model, n_pca=n_pca, **PLACEHOLDER_INIT)
         map_ = space_of(placed, type(model)(n_pca=None))
         data_neighbors, map_neighbors = nearest(data, values, rows, k, threads), nearest(map_, placed, rows, k, threads)
         points = data.points if isinstance(data, Coordinates) else None
@@ -52,12 +58,12 @@ class Comparison:
 
 def space_of(values: Any, model: "PixelSNE", **changes: Any) -> Space:
     settings = settings_of(model, **changes)
-    return finish(watched(lambda token: make_space(values, settings, token)))
+    return run_to_completion(watched(lambda token: make_space(values, settings, token)))
 
 
 def nearest(space: Space, values: Any, rows: AnyArray, k: int, threads: int) -> AnyArray:
     """Return the (rows, k) nearest neighbors, without the row itself. values: the input of the space."""
-    found = finish(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
+    found = run_to_completion(watched(lambda token: space.neighbors_of(values[rows], k + 1, threads, token)))
     indices = without_repeats(found.indices)
     others = indices != rows[:, None]
     others[others.all(axis=1), -1] = False  # with more than k duplicates, a row may not be among its own neighbors

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.affinities import Affinities
-from pixelsne.arrays import Placed, Positions
-from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, Progress
+from pixelsne.arrays import Positions, ScreenPositions
+from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop, LoopState
 from pixelsne.duplicates import Duplicates
 from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import ScheduleStep
@@ -23,7 +23,7 @@ SMALLEST_NORMALIZER = 1e-37
 
 
 @dataclass(frozen=True)
-class State(Progress):
+class State(LoopState):
     """Everything that changes during a descent. A descent that resumes from a state ends with the same bits."""
 
     positions: Positions
@@ -68,7 +68,7 @@ class Descent(DescentLoop):
         self._push = np.empty_like(positions)
         stride = -(-len(positions) // POINTS_MEASURED)
         self._sampled = slice(None, None, stride) if fixed is None else np.flatnonzero(~fixed)[::stride]
-        self.last_sample: Placed | Positions = self._sample()
+        self.last_sample: ScreenPositions | Positions = self._sample()
 
     @property
     def screen(self) -> Screen:
@@ -88,7 +88,7 @@ class Descent(DescentLoop):
         if self.weights is not None:
             self._pull *= (self.weights.step_shares / self.weights.values)[:, None]  # on one copy, as the push is
             self._push *= self.weights.step_shares[:, None]
-            rate *= self.weights.rate(normalizer)
+            rate *= self.weights.rate_factor(normalizer)
         bounds = self._step(step, rate, normalizer)
         self.normalizer = normalizer
         if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
@@ -119,16 +119,16 @@ class Descent(DescentLoop):
         """Return the normalizer, from that of the pairs between points."""
         return max(between if self.weights is None else between + self.weights.inner_pairs, SMALLEST_NORMALIZER)
 
-    def _measure(self) -> tuple[float, Placed | Positions]:
+    def _measure(self) -> tuple[float, ScreenPositions | Positions]:
         # The normalizer belongs to the positions before the last step, which is accurate enough for a report.
         return self.divergence(), self._sample()
 
-    def _sample(self) -> Placed | Positions:
+    def _sample(self) -> ScreenPositions | Positions:
         """Return sampled points that can move: on the screen, or in embedding units if others are fixed."""
         sampled = self.positions[self._sampled]
-        return self._screen.place(sampled) if self._fixed is None else sampled
+        return self._screen.to_pixels(sampled) if self._fixed is None else sampled
 
-    def _median_move(self, before: Placed | Positions, after: Placed | Positions) -> float:
+    def _median_move(self, before: ScreenPositions | Positions, after: ScreenPositions | Positions) -> float:
         """Return the median distance in pixels. Fixed points keep the map from being shifted and scaled as a whole."""
         if self._fixed is None:
             return super()._median_move(before, after)
@@ -136,7 +136,7 @@ class Descent(DescentLoop):
 
     def state(self) -> State:
         """Return the state between two iterations, without copying it."""
-        return State(**vars(self.progress()), positions=self.positions, velocity=self._velocity, gains=self._gains)
+        return State(**vars(super().state()), positions=self.positions, velocity=self._velocity, gains=self._gains)
 
     def resume(self, state: State) -> None:
         """Continue from a state. The descent takes over its arrays and changes them."""
@@ -146,7 +146,7 @@ class Descent(DescentLoop):
                 raise ValueError(f"{name} of another descent: {getattr(state, name).shape}")
         if not 0 < state.iteration <= state.next_step <= len(self.schedule):
             raise ValueError(f"checkpoint is at iteration {state.iteration}, but the schedule has {len(self.schedule)}")
-        self.continue_from(state)
+        self.restore(state)
         self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
         self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray, Placed, Positions
+from pixelsne.arrays import AnyArray, Positions, ScreenPositions
 from pixelsne.schedule import ScheduleStep, make_schedule, skip_to_cooldown
 from pixelsne.screen import Screen
 from pixelsne.settings import Settings
@@ -66,7 +66,7 @@ class History:
         }
 
 
-def median_move(before: Placed, after: Placed) -> float:
+def median_move(before: ScreenPositions, after: ScreenPositions) -> float:
     """Return the median distance in pixels, without the shift and the scaling that all points share.
 
     An outlier that moves the border rescales the whole screen. Shift and scaling come from quartiles, which outliers
@@ -81,14 +81,14 @@ def median_move(before: Placed, after: Placed) -> float:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LoopState:
     """The state of a loop without its positions, between two iterations. A checkpoint stores it."""
 
     iteration: int
     next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
     stopped_by: StoppedBy
     measurements: list[tuple[int, float, float]]  # as in History
-    last_sample: Placed  # sampled points on the screen at the last measurement
+    last_sample: ScreenPositions  # sampled points on the screen at the last measurement
 
 
 class DescentLoop(ABC):
@@ -98,10 +98,10 @@ class DescentLoop(ABC):
         self.settings = settings
         self.schedule = make_schedule(settings, n)
         self.iteration = 0
-        self.next_step = 0  # as in Progress
+        self.next_step = 0  # as in LoopState
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
-        self.last_sample: Placed | None = None  # as in Progress
+        self.last_sample: ScreenPositions | None = None  # as in LoopState
 
     @property
     @abstractmethod
@@ -113,22 +113,22 @@ class DescentLoop(ABC):
         """Move all points by one step."""
 
     @abstractmethod
-    def _measure(self) -> tuple[float, Placed]:
+    def _measure(self) -> tuple[float, ScreenPositions]:
         """Return the KL divergence, and sampled points on the screen."""
 
-    def progress(self) -> Progress:
+    def state(self) -> LoopState:
         """Return the state of the loop, without copying it."""
         if self.last_sample is None:
-            raise RuntimeError("there is no progress to store: the descent has not measured its initial positions")
-        return Progress(self.iteration, self.next_step, self.stopped_by, self.history.measurements, self.last_sample)
+            raise RuntimeError("there is no state to store: the descent has not measured its initial positions")
+        return LoopState(self.iteration, self.next_step, self.stopped_by, self.history.measurements, self.last_sample)
 
-    def continue_from(self, progress: Progress) -> None:
+    def restore(self, state: LoopState) -> None:
         """Set the state of the loop."""
-        self.iteration, self.next_step = progress.iteration, progress.next_step
-        self.stopped_by, self.last_sample = progress.stopped_by, progress.last_sample
-        self.history = History(list(progress.measurements))
+        self.iteration, self.next_step = state.iteration, state.next_step
+        self.stopped_by, self.last_sample = state.stopped_by, state.last_sample
+        self.history = History(list(state.measurements))
 
-    def _median_move(self, before: Placed, after: Placed) -> float:
+    def _median_move(self, before: ScreenPositions, after: ScreenPositions) -> float:
         """Return the median distance in pixels that sampled points have moved."""
         return median_move(before, after)
 

@@ -10,22 +10,22 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.choices import PRECOMPUTED_METRICS
 from pixelsne.descent_loop import Snapshot, StoppedBy
-from pixelsne.embedding import Embedding
+from pixelsne.fitted_map import FittedMap
 from pixelsne.fixed_rows import check_fixed
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.inputs import as_numbers, column_names, with_distinct_names
 from pixelsne.memory import estimate
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.pipeline import Run
-from pixelsne.settings import NO_START, PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
+from pixelsne.settings import PLACEHOLDER_INIT, PRESETS, SCALED_METRICS, check_choice, check_settings, check_threads
 from pixelsne.spaces import METRICS_FOR_SPARSE
 from pixelsne.transform import place_rows
 from pixelsne.unknown_parameters import explain_unknown_parameters
 from pixelsne.unlike_columns import warn_of_unlike_columns
-from pixelsne.watched import finish, watched
+from pixelsne.watched import run_to_completion, watched
 from pixelsne.weights import check_weights
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "clusters".
     repulsion : {"auto", "exact", "barnes-hut", "pixel-tree", "pixel-field"}, default="auto"
         The method for the repulsive forces: all pairs (t-SNE), a quadtree over the data (BH-SNE), a quadtree whose
-        leaves are pixels (PixelSNE), or a convolution on a lattice. "auto" is "exact" up to 2,000 points and
-        "pixel-field" above.
+        leaves are pixels (PixelSNE), or an FFT convolution on a regular grid. "auto" is "exact" up to
+        2,000 points and "pixel-field" above.
     theta : float, default=0.5
         Accuracy of the two trees: a cell replaces its points if width / distance < theta.
     center : {"mass", "cell"}, default="mass"
@@ -68,7 +68,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         graph of them, as kneighbors_graph with mode="distance" makes it) or "affinities" (X is a sparse square P).
     scale : {"none", "standard"}, default="none"
         "standard" divides each column by its standard deviation first, for tables whose columns have different units,
-        such as ages and incomes. For metric="euclidean", on one machine.
+        such as ages and incomes. Only for metric="euclidean", and not on a cluster.
     n_pca : "auto", int or None, default="auto"
         Input with more columns is first reduced to this many principal components; None: no reduction. "auto" takes
         50, or as many more as keep 82 % of the neighbors of sampled rows, up to all columns. If X has more than 2,048
@@ -76,16 +76,17 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "correlation".
     duplicates : {"merge", "keep"}, default="merge"
         "merge" computes the map with one weighted point for equal rows, and spreads them around it afterwards. Its
-        weight is the sum of the rows' weights, as if there were at most as many rows as the perplexity. Ignored
-        for metric="precomputed" and "affinities", and on a cluster.
+        weight is the sum of the rows' weights; if there are more rows than the perplexity, it is scaled down by
+        perplexity / rows. Ignored for metric="precomputed" and "affinities", and on a cluster.
     init : {"pca", "random"}, array (n, 2) or fitted PixelSNE, default="pca"
         Initial positions. A fitted model places the points on its map first, so that maps of growing data stay
-        comparable. If there are no coordinates, "pca" takes the spectral axes of the affinities.
+        comparable. If there are no coordinates, "pca" takes a spectral embedding: the leading non-trivial
+        eigenvectors of the normalized affinities.
     init_scale : float or None, default=1e-4
         Standard deviation of the initial positions along their longer axis, in embedding units. None continues the map
         of `init`, an array of positions in embedding units like `positions_`, or a fitted model: positions are not
-        rescaled, and the run has no early exaggeration and the low rate and momentum at which a run ends, unless
-        `early_exaggeration_iter` is a number.
+        rescaled. Unless `early_exaggeration_iter` is a number, there is no early exaggeration, the momentum is that at
+        which a run ends, and the learning rate is less than half of the final one.
     early_exaggeration, early_exaggeration_iter : float, int or "auto", default=12.0, "auto"
         Factor on the affinities in the first iterations, and the number of these iterations. "auto" keeps the factor
         for 90 of 250 iterations and lowers it during 20 more; after a given number it drops at once. With
@@ -170,7 +171,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n_pca: int | Literal["auto"] | None = "auto",
         duplicates: str = "merge",
         init: "str | ArrayLike | PixelSNE" = "pca",
-        init_scale: float | None = START_DEVIATION,
+        init_scale: float | None = DEFAULT_INIT_SCALE,
         early_exaggeration: float = 12.0,
         early_exaggeration_iter: int | str = "auto",
         exaggeration: float = 1.0,
@@ -224,18 +225,18 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         A dask array or data frame is embedded on the cluster of the current client. The fitted attributes with one row
         per point are then dask arrays on the cluster.
 
-        weights: one number >= 0 for each row, or None. A row of weight w acts on all others like w equal rows, by pull
-        and push; see "Weights" in docs/algorithm.md.
+        weights: one number >= 0 for each row, or None. A row of weight w acts on all others like w equal rows, in
+        attraction and repulsion; see "Weights" in docs/algorithm.md.
         fixed: a boolean mask (n) of rows that stay where `init` puts them, bit for bit in `positions_`, while the
         others move. It needs init_scale=None, and an array or a fitted model as `init`. Fixed rows attract and repel
-        the others, and are not merged with equal rows. The map is not centered then. Weights and fixed rows are for
-        one machine.
+        the others, and are not merged with equal rows. The map is not centered then. Weights and fixed rows are
+        not supported on a cluster.
         """
         if hasattr(X, "__dask_graph__"):
             if weights is not None:
                 raise ValueError("weights are for one machine, and X is on a cluster; pass X.compute(), or no weights")
             return self._fit_on_cluster(X, fixed=fixed)
-        run = self.start(X, weights=weights, fixed=fixed)
+        run = self.make_run(X, weights=weights, fixed=fixed)
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
             listeners = self._listeners(stack)
@@ -250,7 +251,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 if run.descent is None:
                     raise
                 stopped_by = "interrupt"
-        self.finish(run, stopped_by)
+        self.set_results(run, stopped_by)
         return self
 
     def _fit_on_cluster(self, X: Any, *, fixed: Any) -> Self:
@@ -258,7 +259,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         if fixed is not None:
             raise ValueError("fixed is not distributed; fit on one machine, or without fixed")
-        self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
+        self.__dict__.pop("_fitted_map", None)  # if the run fails, the model is unfitted
         with ExitStack() as stack:
             listeners = self._listeners(stack)
 
@@ -268,34 +269,35 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 return self._asked_to_stop(snapshot)
 
             map_ = embed(X, None, self, callback=on_snapshot)
-        self._embedding: Embedding | None = None  # no machine has all of it
+        self._fitted_map: FittedMap | None = None  # no machine has all of it
         self.n_features_in_ = int(X.shape[1])
         self.positions_, self.embedding_, self.screen_ = map_.positions, map_.placed, map_.screen
         self.pixels_: Any = map_.placed.astype(np.int32)
         self.kl_divergence_, self.n_iter_, self.stopped_by_ = map_.kl_divergence, map_.iterations, map_.stopped_by
-        self._learn_neighborhood(map_.neighborhood)
-        self.n_pca_: int | None = map_.components
+        self._set_fitted_neighborhood(map_.neighborhood)
+        self.n_pca_: int | None = map_.n_components
         self.timings_, self.history_ = map_.timings, map_.history.columns()
         return self
 
-    def _fitted_embedding(self) -> Embedding:
-        """Return the Embedding; raise ValueError if it is on a cluster."""
+    def _require_fitted_map(self) -> FittedMap:
+        """Return the fitted map; raise ValueError if it is on a cluster."""
         check_is_fitted(self)
-        if self._embedding is None:
+        if self._fitted_map is None:
             raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
-        return self._embedding
+        return self._fitted_map
 
-    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> Placed:
+    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> ScreenPositions:
         """Compute the map and return `embedding_`. Arguments are those of `fit`."""
-        placed: Placed = self.fit(X, y, weights=weights, fixed=fixed).embedding_
+        placed: ScreenPositions = self.fit(X, y, weights=weights, fixed=fixed).embedding_
         return placed
 
     def iter_fit(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Iterator[Snapshot]:
         """Compute the map step by step: yield a Snapshot after every iteration. Arguments are those of `fit`.
 
+        Before the descent, Snapshots report the progress of earlier stages; their `screen` and `positions` are None.
         After `break` or Ctrl-C, the model has the map as it is then. `callback` and `verbose` are not used.
         """
-        run = self.start(X, weights=weights, fixed=fixed)
+        run = self.make_run(X, weights=weights, fixed=fixed)
         stopped_by: StoppedBy | None = None
         try:
             yield from run.snapshots()
@@ -303,22 +305,22 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             if run.descent is None:
                 raise
             stopped_by = "interrupt" if isinstance(leaving, KeyboardInterrupt) else "callback"
-        self.finish(run, stopped_by)
+        self.set_results(run, stopped_by)
 
-    def transform(self, X: Any) -> Placed:
+    def transform(self, X: Any) -> ScreenPositions:
         """Place new rows on the finished map, which does not change; return (m, 2) pixels, clipped to the screen.
 
         Each row is placed independently: attracted by its neighbors on the map, and repelled by all points of the map.
         A row that equals a fitted row gets the position of that row. With metric="precomputed", X holds the distances
         from new rows to the points of the map.
         """
-        self._fitted_embedding()
-        return self.screen_.place(self._place(X))
+        self._require_fitted_map()
+        return self.screen_.to_pixels(self._place(X))
 
     def _place(self, X: Any) -> Positions:
         """Return the positions of new rows in embedding units, (m, 2)."""
         values, threads = self._check_input(X, reset=False), check_threads(self.n_jobs)
-        return finish(watched(lambda token: place_rows(values, self._fitted_embedding(), threads, token)))
+        return run_to_completion(watched(lambda token: place_rows(values, self._require_fitted_map(), threads, token)))
 
     def estimate_memory(self, X: Any) -> int:
         """Return an estimate of the peak memory of fitting X in bytes, not counting X.
@@ -326,16 +328,16 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `fit` raises MemoryError early if less is available. The estimate is within 15 % for "euclidean", "cosine" and
         "correlation" (benchmarks/memory.py).
         """
-        unfitted = type(self)(**(self.get_params(deep=False) | NO_START | {"random_state": 0}))
-        return estimate(unfitted.start(X).workload)
+        unfitted = type(self)(**(self.get_params(deep=False) | PLACEHOLDER_INIT | {"random_state": 0}))
+        return estimate(unfitted.make_run(X).workload)
 
     def _asked_to_stop(self, snapshot: Snapshot) -> bool:
         """Call the callback; return whether it returned True, which counts only once there is a map."""
         answer = self.callback(snapshot) if self.callback is not None else None
         return isinstance(answer, bool | np.bool_) and bool(answer) and snapshot.screen is not None
 
-    def start(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Run:
-        """Return a run that has not started, for callers that iterate over its snapshots and then call `finish`.
+    def make_run(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Run:
+        """Return a run of `fit`, for callers that iterate over its snapshots and then call `set_results`.
 
         Arguments are those of `fit`.
         """
@@ -345,7 +347,7 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             check_is_fitted(self.init, msg="init must be fitted before others can start from its map")
             parameters["init"] = self.init._place(X)  # noqa: SLF001 - the same class
         settings = check_settings(parameters, seed)
-        self.__dict__.pop("_embedding", None)  # if the run fails, the model is unfitted
+        self.__dict__.pop("_fitted_map", None)  # if the run fails, the model is unfitted
         values = self._check_input(X, reset=True)
         n = values.shape[0]
         if not isinstance(settings.init, str) and len(settings.init) != n:
@@ -373,25 +375,25 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
         return [stack.enter_context(progress()).show]
 
-    def finish(self, run: Run, stopped_by: StoppedBy | None = None) -> None:
+    def set_results(self, run: Run, stopped_by: StoppedBy | None = None) -> None:
         """Set the fitted attributes from the current map of a run."""
-        self._learn(run.embedding(stopped_by))
+        self._set_fitted_attributes(run.fitted_map(stopped_by))
 
-    def _learn(self, embedding: Embedding) -> None:
-        self._embedding = embedding  # for `transform` and `save`
-        self.screen_ = embedding.screen
-        self.positions_ = embedding.positions
-        self.embedding_ = embedding.screen.place(embedding.positions)
-        self.pixels_ = embedding.screen.pixels(embedding.positions)
-        self.kl_divergence_ = embedding.kl_divergence
-        self.n_iter_ = embedding.iterations
-        self.stopped_by_ = embedding.stopped_by
-        self._learn_neighborhood(embedding.neighborhood)
-        self.n_pca_ = embedding.space.components()
-        self.timings_ = embedding.timings
-        self.history_ = embedding.history.columns()
+    def _set_fitted_attributes(self, fitted_map: FittedMap) -> None:
+        self._fitted_map = fitted_map  # for `transform` and `save`
+        self.screen_ = fitted_map.screen
+        self.positions_ = fitted_map.positions
+        self.embedding_ = fitted_map.screen.to_pixels(fitted_map.positions)
+        self.pixels_ = fitted_map.screen.to_integer_pixels(fitted_map.positions)
+        self.kl_divergence_ = fitted_map.kl_divergence
+        self.n_iter_ = fitted_map.iterations
+        self.stopped_by_ = fitted_map.stopped_by
+        self._set_fitted_neighborhood(fitted_map.neighborhood)
+        self.n_pca_ = fitted_map.space.n_components()
+        self.timings_ = fitted_map.timings
+        self.history_ = fitted_map.history.columns()
 
-    def _learn_neighborhood(self, neighborhood: Neighborhood) -> None:
+    def _set_fitted_neighborhood(self, neighborhood: Neighborhood) -> None:
         is_given = self.metric == "affinities"  # P itself takes the place of neighbors
         self.n_neighbors_: int | None = None if is_given else neighborhood.n_neighbors
         perplexity = neighborhood.perplexity
@@ -407,19 +409,19 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         from pixelsne.files.model import save_model  # noqa: PLC0415 - only for those who save
 
-        save_model(path, self, self._fitted_embedding())
+        save_model(path, self, self._require_fitted_map())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a model that `save` wrote. Raise ValueError if the file is damaged or not a model."""
         from pixelsne.files.model import load_model  # noqa: PLC0415 - only for those who load
 
-        model, embedding = load_model(path, cls)
-        model._learn(embedding)  # noqa: SLF001 - the same class
+        model, fitted_map = load_model(path, cls)
+        model._set_fitted_attributes(fitted_map)  # noqa: SLF001 - the same class
         return model
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_embedding")
+        return hasattr(self, "_fitted_map")
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted copy. A model passed as `init` is an input, so it stays fitted."""

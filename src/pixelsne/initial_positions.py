@@ -12,7 +12,7 @@ from pixelsne.reduce import principal_components
 
 # The default of init_scale: the standard deviation of the initial positions along their longer axis, embedding units.
 # It is so small that all forces are nearly linear, and the map unfolds instead of exploding.
-START_DEVIATION = 1e-4
+DEFAULT_INIT_SCALE = 1e-4
 
 # Outliers dominate if the standard deviation of all positions is this many times the robust deviation. That is half the
 # distance between two percentiles, which are two deviations apart in a normal distribution. Outliers are then clipped,
@@ -66,7 +66,7 @@ def without_outliers(centered: AnyArray) -> AnyArray:
     return clipped
 
 
-def shrink(start: AnyArray, seed: int, deviation: float = START_DEVIATION) -> Positions:
+def shrink(start: AnyArray, seed: int, deviation: float = DEFAULT_INIT_SCALE) -> Positions:
     """Center the axes and scale the longer one to a deviation. Constant axes get noise, or nothing would move."""
     centered = start.astype(np.float64) - start.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
@@ -81,7 +81,7 @@ def shrink(start: AnyArray, seed: int, deviation: float = START_DEVIATION) -> Po
     return np.ascontiguousarray(small, dtype=np.float32)
 
 
-def noise_positions(n: int, seed: int, deviation: float = START_DEVIATION) -> Positions:
+def noise_positions(n: int, seed: int, deviation: float = DEFAULT_INIT_SCALE) -> Positions:
     return np.random.default_rng(seed).normal(0.0, deviation, (n, 2)).astype(np.float32)
 
 
@@ -120,7 +120,7 @@ def slowest_modes(eigenvalues: AnyArray, vectors: AnyArray, seed: int) -> AnyArr
     return mixtures
 
 
-def separate_coinciding(start: Positions, seed: int, deviation: float = START_DEVIATION) -> Positions:
+def separate_coinciding(start: Positions, seed: int, deviation: float = DEFAULT_INIT_SCALE) -> Positions:
     """Add noise to points that coincide: no force could separate them. deviation: of all positions."""
     cells = np.rint(start / np.float32(COINCIDING * deviation)).astype(np.int64)
     _, groups, sizes = np.unique(cells[:, 0] * 2**32 + cells[:, 1], return_inverse=True, return_counts=True)
@@ -144,7 +144,7 @@ def continued_positions(given: AnyArray, seed: int, fixed: NDArray[np.bool_] | N
 
 
 def initial_positions(
-    points: AnyArray, init: str | AnyArray, seed: int, deviation: float = START_DEVIATION
+    points: AnyArray, init: str | AnyArray, seed: int, deviation: float = DEFAULT_INIT_SCALE
 ) -> Positions:
     """Return (n, 2) positions in embedding units, from "pca", "random" or an array."""
     if not isinstance(init, str):

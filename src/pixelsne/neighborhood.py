@@ -41,16 +41,16 @@ def largest_perplexity(n_neighbors: int) -> float:
     return max(1.0, n_neighbors / NEIGHBORS_PER_PERPLEXITY)
 
 
-def share_of(n_neighbors: int, n: int) -> tuple[float]:
+def default_perplexity(n_neighbors: int, n: int) -> tuple[float]:
     """Return the perplexity for this many neighbors among n points."""
     return (max(1.0, min(PERPLEXITY_PER_NEIGHBOR * n_neighbors, largest_perplexity(n - 1))),)
 
 
 def from_neighbors(settings: Settings, n: int, counted: str) -> Neighborhood:
     if settings.n_neighbors == "all":
-        return Neighborhood(n - 1, share_of(min(DEFAULT_NEIGHBORS, n - 1), n))
+        return Neighborhood(n - 1, default_perplexity(min(DEFAULT_NEIGHBORS, n - 1), n))
     count = min(settings.n_neighbors or DEFAULT_NEIGHBORS, n - 1)
-    return Neighborhood(count, share_of(count, n), warning_about_count(settings, n, counted))
+    return Neighborhood(count, default_perplexity(count, n), warning_about_count(settings, n, counted))
 
 
 def warning_about_count(settings: Settings, n: int, counted: str) -> str:
@@ -89,7 +89,7 @@ def neighborhood_of_input(values: Any, settings: Settings) -> Neighborhood:
     if not 0 < available < chosen.n_neighbors:
         return chosen
     if settings.perplexity is None:
-        return Neighborhood(available, share_of(available, values.shape[0]))
+        return Neighborhood(available, default_perplexity(available, values.shape[0]))
     largest = largest_perplexity(available)
     if max(chosen.perplexity) <= largest:
         return chosen

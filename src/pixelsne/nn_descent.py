@@ -75,7 +75,7 @@ def check_available(metric: str, n: int) -> None:
         raise ValueError(f"{too_many}; for more, install pynndescent (pip install 'pixelsne[metrics]'), or {graph}")
 
 
-def find_neighbors_by_descent(values: Any, metric: str, k: int, seed: int, token: _core.ProgressToken) -> Neighbors:
+def find_neighbors_by_nn_descent(values: Any, metric: str, k: int, seed: int, token: _core.ProgressToken) -> Neighbors:
     """Return k approximate nearest neighbors of each row, with true distances, nearest first.
 
     The search cannot be cancelled before it ends. values: (n, d), dense or canonical CSR. A row of which pynndescent

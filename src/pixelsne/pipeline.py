@@ -16,7 +16,7 @@ from pixelsne.arrays import AnyArray, Positions
 from pixelsne.descent import Descent, State
 from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.duplicates import Duplicates
-from pixelsne.embedding import Embedding
+from pixelsne.fitted_map import FittedMap
 from pixelsne.initial_positions import continued_positions, initial_positions, separate_coinciding, spectral_axes
 from pixelsne.memory import Workload, check_memory, reduced_to, workload
 from pixelsne.neighborhood import Neighborhood, choose_neighborhood, neighborhood_of_input
@@ -66,7 +66,7 @@ class Prepared:
 
 
 class Run:
-    """A fit: iterate over `snapshots` to the end, or stop early, then call `embedding`.
+    """A fit: iterate over `snapshots` to the end, or stop early, then call `fitted_map`.
 
     weights: (n), checked; None: all are 1. fixed: (n) which rows stay at their initial positions; None: no row does.
     """
@@ -197,7 +197,7 @@ class Run:
         if isinstance(space, Coordinates):
             if space.reduction.warning:
                 warnings.warn(space.reduction.warning, UserWarning, stacklevel=5)
-            self.workload = reduced_to(self.workload, space.components())
+            self.workload = reduced_to(self.workload, space.n_components())
             check_memory(self.workload, extra_bytes=-space.points.nbytes)
         return space
 
@@ -234,7 +234,7 @@ class Run:
         so_far = self.timings.get(self._stage, 0.0) + time.perf_counter() - self._stage_began
         return self.timings | {self._stage: so_far}
 
-    def embedding(self, stopped_by: StoppedBy | None = None) -> Embedding:
+    def fitted_map(self, stopped_by: StoppedBy | None = None) -> FittedMap:
         """Return the current map."""
         if self.descent is None or self.prepared is None:
             raise RuntimeError(
@@ -246,7 +246,7 @@ class Run:
         divergence = descent.divergence() if interrupted else descent.final_divergence()
         positions = descent.final_map()
         bounds = _core.bounds(positions, threads)  # an interrupt between a step and its screen leaves an old screen
-        return Embedding(
+        return FittedMap(
             positions=positions,
             screen=Screen.around(bounds, self.settings.resolution, self.settings.aspect),
             space=self.prepared.space.for_transform(),

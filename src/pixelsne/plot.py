@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne import __version__
-from pixelsne.arrays import AnyArray, Pixels, Placed
+from pixelsne.arrays import AnyArray, Pixels, ScreenPositions
 from pixelsne.coloring import Bar, ColorAs, Coloring, Colors, category_colors, choose_coloring, rgb
 from pixelsne.dates import date_ticks
 from pixelsne.settings import check_resolution
@@ -151,7 +151,7 @@ def check_pixels(pixels: Any, resolution: tuple[int, int]) -> Pixels:
 
 def save_picture(
     file: Path | str | IO[bytes],
-    pixels: Pixels | Placed,
+    pixels: Pixels | ScreenPositions,
     resolution: int | tuple[int, int],
     labels: Any = None,
     *,

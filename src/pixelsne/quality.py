@@ -32,7 +32,7 @@ from pixelsne.comparison import Classes, Comparison, shared_neighbors
 from pixelsne.neighbors import find_neighbors
 from pixelsne.reduce import center_and_rescale
 from pixelsne.settings import check_count, check_threads, is_sequence
-from pixelsne.watched import finish, watched
+from pixelsne.watched import run_to_completion, watched
 
 __all__ = [
     "center_correlation",
@@ -93,7 +93,7 @@ def _required(array: AnyArray | None) -> AnyArray:
 
 def _nearest(values: AnyArray, k: int, n_jobs: int | None) -> NDArray[np.int32]:
     points, threads = center_and_rescale(values), check_threads(n_jobs)
-    return finish(watched(lambda token: find_neighbors(points, k, "exact", 0, threads, token))).indices
+    return run_to_completion(watched(lambda token: find_neighbors(points, k, "exact", 0, threads, token))).indices
 
 
 @overload

@@ -277,7 +277,7 @@ def reduces(columns: int, dimensions: Dimensions) -> bool:
 class Sample:
     """Sampled rows by which reductions are compared."""
 
-    rows: Any  # rescaled by Units, dense or sparse
+    rows: Any  # rescaled by RowPreprocessing, dense or sparse
     mean: Float64s  # (d), of all rows
     neighbors: SampledNeighbors
 

@@ -137,13 +137,13 @@ class Reduction:
     warning: str = ""  # about extreme values, for the user
 
     @property
-    def dimensions(self) -> int:
+    def n_components(self) -> int:
         """The number p of coordinates of a point."""
         return len(self.mean) if self.directions is None else self.directions.shape[1]
 
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
         """Return the points (n, p) of rows (n, d)."""
-        points = np.empty((values.shape[0], self.dimensions), dtype=np.float32)
+        points = np.empty((values.shape[0], self.n_components), dtype=np.float32)
         if self.directions is not None and sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
             shift = self.mean @ self.directions
             for rows, block in self.preprocessing.blocks(values, token):

@@ -6,8 +6,8 @@ of the initial positions, which neither KL nor neighborhood precision shows (ben
 rate and momentum, points oscillate about their positions. In large maps they oscillate farther than the distances to
 their neighbors, so the last iterations cool down.
 
-A map that continues (init_scale=None) keeps the rate and momentum at which a run ends: exaggeration would tear it
-apart, and a higher rate would set points in motion that have come to rest.
+A map that continues (init_scale=None) has the momentum at which a run ends, and less than half of its rate:
+exaggeration would tear it apart, and a higher rate would set points in motion that have come to rest.
 """
 
 import warnings
@@ -34,13 +34,14 @@ COOL_MOMENTUM = 0.7
 # Descent with momentum m is stable up to a rate of 2 (1 + m) divided by that, which is a share of 0.45. Gains and
 # points with many edges lower it. Half of the usual share of 0.25 keeps the large arrangement better at the same KL
 # (benchmarks/schedule.py); a still smaller share makes no difference.
-EARLY_RATE = 0.125
-COOL_RATE = 0.1  # of the rate before
-CONTINUING_RATE = 0.04  # of n, for a map that continues: finished maps stay within tol
+EARLY_RATE_FACTOR = 0.125
+COOL_RATE_FACTOR = 0.1  # of the rate before
+CONTINUING_RATE_FACTOR = 0.04  # of n, for a map that continues: finished maps stay within tol
 SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
 
-# Spacings of the pixel field's lattice, embedding units. Transforms take time by 1 / spacing squared. Maps that unfold
-# with the coarse one, and cool down with the middle one, are as good (benchmarks/field_error.py).
+# Spacings of the pixel field's lattice, embedding units. The time of a Fourier transform is proportional to
+# 1 / spacing². Maps are as good if COARSE_SPACING is used before the cooldown and COOLING_SPACING during it
+# (benchmarks/field_error.py).
 SPACING = 0.42
 COOLING_SPACING = 0.55
 COARSE_SPACING = 1.0
@@ -58,9 +59,9 @@ class ScheduleStep:
     spacing: float = SPACING  # of the pixel field's lattice
 
 
-def automatic_rate(n: int, exaggeration: float, share: float) -> float:
+def automatic_rate(n: int, exaggeration: float, factor: float) -> float:
     """Return a rate proportional to n, since affinities shrink with n, and to 1 / exaggeration."""
-    return max(SMALLEST_AUTOMATIC_RATE, share * n / exaggeration)
+    return max(SMALLEST_AUTOMATIC_RATE, factor * n / exaggeration)
 
 
 def part_of(iterations: int, max_iter: int) -> float:
@@ -93,19 +94,19 @@ def cooled(left: int, max_iter: int) -> float:
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
 
-def is_automatic(settings: Settings) -> bool:
+def has_cooldown(settings: Settings) -> bool:
     """Return whether the schedule ends with cooling iterations."""
     return settings.momentum is None or settings.learning_rate[1] is None
 
 
 def unfolding_spacing(settings: Settings) -> float:
     """Return the spacing of the lattice before cooling iterations."""
-    return COARSE_SPACING if is_automatic(settings) else SPACING
+    return COARSE_SPACING if has_cooldown(settings) else SPACING
 
 
 def early_step(settings: Settings, n: int, exaggeration: float) -> ScheduleStep:
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
-    rate = settings.learning_rate[0] or automatic_rate(n, exaggeration, EARLY_RATE)
+    rate = settings.learning_rate[0] or automatic_rate(n, exaggeration, EARLY_RATE_FACTOR)
     return ScheduleStep("early", exaggeration, momentum, rate, spacing=unfolding_spacing(settings))
 
 
@@ -114,10 +115,10 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
     warm, cold = risen(step, settings.max_iter), cooled(left, settings.max_iter)
     momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warm
     momentum += (COOL_MOMENTUM - momentum) * cold
-    share = EARLY_RATE ** (1.0 - warm) * COOL_RATE**cold
-    rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, share)
+    factor = EARLY_RATE_FACTOR ** (1.0 - warm) * COOL_RATE_FACTOR**cold
+    rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, factor)
     momentum = momentum if settings.momentum is None else settings.momentum[1]
-    cools = is_automatic(settings) and cold > 0
+    cools = has_cooldown(settings) and cold > 0
     spacing = COOLING_SPACING if cools else unfolding_spacing(settings)
     return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=cools, spacing=spacing)
 
@@ -125,7 +126,7 @@ def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
 def continuing_step(settings: Settings, n: int) -> ScheduleStep:
     """Return the step of a run that continues a map: the momentum at the end of a run, less than half of its rate."""
     momentum = COOL_MOMENTUM if settings.momentum is None else settings.momentum[1]
-    rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, CONTINUING_RATE)
+    rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, CONTINUING_RATE_FACTOR)
     return ScheduleStep("late", settings.exaggeration, momentum, rate)
 
 

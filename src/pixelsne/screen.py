@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from pixelsne.arrays import Pixels, Placed, Positions
+from pixelsne.arrays import Pixels, Positions, ScreenPositions
 
 Aspect = Literal["fill", "equal"]
 
@@ -43,12 +43,12 @@ class Screen:
             low_y = (low_y + high_y - unit_y * height) / 2
         return cls((low_x, low_y), (unit_x, unit_y), resolution)
 
-    def place(self, positions: Positions) -> Placed:
+    def to_pixels(self, positions: Positions) -> ScreenPositions:
         """Return pixels with fractions; positions outside of the screen are moved to its border."""
         exact = (positions.astype(np.float64) - self.origin) / self.unit_per_pixel
         sides = np.array(self.resolution, dtype=np.float32)
         return np.clip(exact.astype(np.float32), np.float32(0), np.nextafter(sides, np.float32(0)))
 
-    def pixels(self, positions: Positions) -> Pixels:
+    def to_integer_pixels(self, positions: Positions) -> Pixels:
         """Return the pixel of each position."""
-        return self.place(positions).astype(np.int32)
+        return self.to_pixels(positions).astype(np.int32)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pixelsne.arrays import Placed
+from pixelsne.arrays import ScreenPositions
 from pixelsne.quality import point_precision
 from pixelsne.settings import check_count
 
@@ -22,7 +22,7 @@ class SeedReport:
 
     seeds: tuple[int, ...]
     k: int
-    maps: tuple[Placed, ...]  #: (n, 2) each, pixels
+    maps: tuple[ScreenPositions, ...]  #: (n, 2) each, pixels
     kl_divergence: Float64s  #: (seeds)
     stability: Float64s  #: (n), the share of a point's k nearest on one map that are among its k nearest on another
     moved: Float64s  #: (n), the median distance in pixels between a point's positions on two maps, after alignment
@@ -39,7 +39,7 @@ class SeedReport:
         )
 
 
-def align_map(placed: Placed, target: Placed) -> Float64s:
+def align_map(placed: ScreenPositions, target: ScreenPositions) -> Float64s:
     """Return the map aligned to another by the best shift, rotation, reflection and scale."""
     centered, goal = (map_.astype(np.float64) - map_.mean(axis=0, dtype=np.float64) for map_ in (placed, target))
     left, sizes, right = np.linalg.svd(centered.T @ goal)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, METRICS, REPULSIONS, SCALES, SEARCHES, STARTS
+from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, INITS, METRICS, REPULSIONS, SCALES, SEARCHES
 from pixelsne.screen import Aspect
 
 SMALLEST_SIDE, LARGEST_SIDE = 16, 65_536  # of the screen, pixels
@@ -199,20 +199,20 @@ def check_components(value: Any) -> int | Literal["auto"] | None:
     return None if value is None else check_count("n_pca", value, 1)
 
 
-def check_start(value: Any) -> str | AnyArray:
+def check_init(value: Any) -> str | AnyArray:
     if isinstance(value, str):
-        return check_choice("init", value, STARTS)
-    start = np.asarray(value)
-    if start.ndim != 2 or start.shape[1] != 2 or start.dtype.kind not in "iuf":  # noqa: PLR2004
-        listed = ", ".join(repr(choice) for choice in STARTS)
+        return check_choice("init", value, INITS)
+    init = np.asarray(value)
+    if init.ndim != 2 or init.shape[1] != 2 or init.dtype.kind not in "iuf":  # noqa: PLR2004
+        listed = ", ".join(repr(choice) for choice in INITS)
         raise ValueError(f"init must be one of {listed} or an array of numbers (n, 2), got {value!r:.60}")
-    finite = np.isfinite(start).all(axis=1)
+    finite = np.isfinite(init).all(axis=1)
     if not finite.all():
         raise ValueError(
             f"init must be finite, got NaN or infinity in row {int(finite.argmin())}; fill these rows in, for example "
             "with the mean of the others, or pass a fitted model, which places every row"
         )
-    return start
+    return init
 
 
 def check_init_scale(value: object, init: str | AnyArray) -> float | None:
@@ -247,7 +247,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
     value_of = parameters.__getitem__
     limit = value_of("step_limit")
     scale = check_choice("scale", value_of("scale"), SCALES)
-    init = check_start(value_of("init"))
+    init = check_init(value_of("init"))
     return Settings(
         resolution=check_resolution(value_of("resolution")),
         perplexity=check_perplexity(value_of("perplexity")),
@@ -277,7 +277,7 @@ def check_settings(parameters: dict[str, Any], seed: int) -> Settings:
 
 
 # Parameters for callers that need no initial positions; those of the model may be a fitted model.
-NO_START: dict[str, Any] = {"init": "random", "init_scale": 1.0}
+PLACEHOLDER_INIT: dict[str, Any] = {"init": "random", "init_scale": 1.0}
 
 
 def settings_of(model: Any, seed: int = 0, **changes: Any) -> Settings:

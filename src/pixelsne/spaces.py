@@ -63,7 +63,7 @@ class Space(Protocol):
     def n_features(self) -> int:
         """Return the number of columns of the input."""
 
-    def components(self) -> int | None:
+    def n_components(self) -> int | None:
         """Return the number of coordinates that are compared; None without coordinates."""
 
     def for_transform(self) -> "Space":
@@ -142,7 +142,7 @@ class Coordinates:
             scale_columns=settings.scale == "standard",
             threads=settings.threads,
         )
-        check_memory_for_points(values.shape[0], reduction.dimensions)
+        check_memory_for_points(values.shape[0], reduction.n_components)
         return cls(reduction, reduction.apply(values, token, settings.threads))
 
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
@@ -172,8 +172,8 @@ class Coordinates:
     def n_features(self) -> int:
         return len(self.reduction.mean)
 
-    def components(self) -> int:
-        return self.reduction.dimensions
+    def n_components(self) -> int:
+        return self.reduction.n_components
 
     def for_transform(self) -> "Coordinates":
         return self
@@ -198,7 +198,7 @@ class PairwiseMetric:
     def neighbors(self, k: int, settings: Settings, token: _core.ProgressToken) -> Neighbors:
         if nn_descent.is_needed(self.size()):
             self._check_rows_of_zeros()
-            return nn_descent.find_neighbors_by_descent(self.values, self.metric, k, settings.seed, token)
+            return nn_descent.find_neighbors_by_nn_descent(self.values, self.metric, k, settings.seed, token)
         blocks = self._blocks(self.values, settings.threads, token)
         return join(nearest_in_rows(distances, k, rows) for rows, distances in blocks)
 
@@ -258,7 +258,7 @@ class PairwiseMetric:
     def n_features(self) -> int:
         return int(self.values.shape[1])
 
-    def components(self) -> None:
+    def n_components(self) -> None:
         return None
 
     def for_transform(self) -> "PairwiseMetric":
@@ -287,7 +287,7 @@ class PrecomputedSpace:
     def n_features(self) -> int:
         return self.n
 
-    def components(self) -> None:
+    def n_components(self) -> None:
         return None
 
 

@@ -54,7 +54,7 @@ def watched(call: Callable[[ProgressToken], Result]) -> Generator[float, None, R
     return results[0]
 
 
-def finish(work: Generator[object, None, Result]) -> Result:
+def run_to_completion(work: Generator[object, None, Result]) -> Result:
     """Return the result of a watched call, without reporting progress."""
     with closing(work):
         while True:

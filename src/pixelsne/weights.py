@@ -24,7 +24,7 @@ LIGHTEST = 1e-6
 # Pairs within heavy points weaken the repulsion as exaggeration does, and denser maps need a lower rate: it is
 # multiplied by the share of the normalizer that is between points, but at least by this. Digits with 5 of 1,797 rows
 # of weight 401: KL rose from 2.2 to 3.8 and ended at 2.5 without, and ends at 2.16 with it.
-SMALLEST_RATE = 0.25
+SMALLEST_RATE_FACTOR = 0.25
 
 NUMBERS_PER_BLOCK = 2_000_000
 
@@ -37,9 +37,9 @@ class PointWeights:
     inner_pairs: float  # what pairs within points add to the normalizer, in the unit of the values
     step_shares: Float32s  # (n), at most 1: the factor of each point's step
 
-    def rate(self, normalizer: float) -> float:
+    def rate_factor(self, normalizer: float) -> float:
         """Return the factor of the learning rate at which heavy points are stable."""
-        return max(SMALLEST_RATE, 1.0 - self.inner_pairs / normalizer)
+        return max(SMALLEST_RATE_FACTOR, 1.0 - self.inner_pairs / normalizer)
 
 
 def check_weights(weights: Any, n: int) -> Float64s | None:
@@ -103,9 +103,9 @@ def weights_of_points(
 ) -> tuple[Float64s, float] | None:
     """Return the weight of each point relative to their mean, and the pairs within points; None without weights.
 
-    A point of merged rows has the sum of their weights, as if they were at most `largest_count`. Pairs between merged
-    rows are not counted: they are spread on the map. Weights with a mean below 1 are divided by it first, since the
-    number of pairs within a point, w (w - 1), would be negative.
+    A point of merged rows has the sum of their weights, scaled down by largest_count / count if there are more than
+    `largest_count`. Pairs between merged rows are not counted: they are spread on the map. Weights with a mean below 1
+    are divided by it first, since the number of pairs within a point, w (w - 1), would be negative.
     """
     if weights is not None:
         rows, mean = relative_to_mean(weights)
@@ -126,11 +126,11 @@ def weights_of_points(
 
 
 def weigh(conditional: Conditional, weights: Float64s) -> tuple[Conditional, Float32s]:
-    """Turn kernels into those of weighted points, in place; return them and the step shares. Their P sums to 1.
+    """Apply the weights to the conditional affinities, in place; return them and the step shares.
 
-    A neighbor of weight w has the affinity of w neighbors: w_j c_ij / D_i with D_i the sum of w_j c_ij. Row i counts
-    w_i times. The step share of a point is 1 / r if weights pull it r times as hard as equal weights, so that a step
-    does not overshoot beside a heavy point.
+    P, symmetrized from them, still sums to 1. A neighbor of weight w has the affinity of w neighbors: w_j c_ij / D_i
+    with D_i the sum of w_j c_ij. Row i counts w_i times. The step share of a point is 1 / r if weights pull it r times
+    as hard as equal weights, so that a step does not overshoot beside a heavy point.
     """
     n, k = conditional.indices.shape
     values = conditional.values

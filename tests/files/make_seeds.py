@@ -60,7 +60,7 @@ def write_runs() -> None:
     model.fit(VALUES).save(HERE / "euclidean.model")
     other = PixelSNE(perplexity=3, max_iter=20, random_state=0, metric="manhattan")
     other.fit(COUNTS, weights=WEIGHTS).save(HERE / "manhattan.model")
-    run = model.start(VALUES, weights=WEIGHTS)
+    run = model.make_run(VALUES, weights=WEIGHTS)
     for snapshot in run.snapshots():
         if snapshot.iteration == 5:
             break

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from pixelsne import __version__
-from pixelsne.choices import STARTS
+from pixelsne.choices import INITS
 from pixelsne.commands.embed import Clock, run_fit
 from pixelsne.commands.fitting import make_model, names_of
 from pixelsne.commands.interrupts import Signals, Stopped
@@ -49,9 +49,9 @@ def check(options: EmbedOptions) -> None:
     for name, reason in UNUSED_OPTIONS.items():
         if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{reason}; omit it, or omit --cluster")
-    if options.fitting.init not in {None, *STARTS}:
+    if options.fitting.init not in {None, *INITS}:
         raise click.UsageError(
-            f"--init {options.fitting.init} is for one machine: pass {' or '.join(STARTS)}, or omit --cluster"
+            f"--init {options.fitting.init} is for one machine: pass {' or '.join(INITS)}, or omit --cluster"
         )
     local = {"-o": options.files.output, "--checkpoint": options.files.checkpoint}
     check_distinct(
@@ -137,7 +137,7 @@ def stop_message(options: EmbedOptions, stopped: Stopped, fit: DistributedRun | 
 def targets_of(folder: str, paths: list[str]) -> list[str]:
     """Return an absolute output path for each input file, because workers may have other working directories."""
     parent = folder.rstrip("/") if is_remote(folder) else str(Path(folder).absolute())
-    targets = [f"{parent}/{PurePath(path).stem}.parquet" for path in paths]
+    targets = [f"{parent}/{PurePath(path.removesuffix('.gz')).stem}.parquet" for path in paths]
     if len(set(targets)) < len(targets):
         digits = len(str(len(paths)))
         targets = [f"{parent}/part-{number:0{digits}}.parquet" for number in range(len(paths))]
@@ -152,7 +152,7 @@ def report(options: EmbedOptions, fit: DistributedRun, rows: int, clock: Clock, 
         "pixelsne_version": __version__,
         "rows": rows,
         "workers": fit.runner.shards,
-        "n_pca": fit.components,
+        "n_pca": fit.n_components,
         "iterations": fit.iteration,
         "stopped_by": fit.stopped_by,
         "kl_divergence": fit.kl,

@@ -68,11 +68,11 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             source = read_checked(options, model)
             check_disk(files, model, source)
             clock.mark("read")
-            fit = model.start(source.values, weights=weights_of(source, options.reading.weight))
+            fit = model.make_run(source.values, weights=weights_of(source, options.reading.weight))
             checkpoint = open_checkpoint(options, fit, source)
             clock.mark("checkpoint")
             run_fit(fit, signals, checkpoint, reporter)
-            model.finish(fit)
+            model.set_results(fit)
             clock.mark("fit")
             written = []
             map_ = map_of(model, source, options.reading, options.fitting.seed)

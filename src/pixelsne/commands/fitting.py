@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pixelsne.choices import SCALES, STARTS
+from pixelsne.choices import INITS, SCALES
 from pixelsne.commands.options import FitOptions
 from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
@@ -17,7 +17,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import NUMBERED, CheckMemory, ReadOptions, Source
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
-from pixelsne.settings import FEWEST_ROWS, NO_START, SCALED_METRICS, settings_of, too_few
+from pixelsne.settings import FEWEST_ROWS, PLACEHOLDER_INIT, SCALED_METRICS, settings_of, too_few
 from pixelsne.unlike_columns import describe_widths
 from pixelsne.weights import Float64s
 
@@ -38,7 +38,7 @@ def make_model(options: FitOptions) -> PixelSNE:
     if options.n_pca is not None:
         chosen["n_pca"] = options.n_pca or None  # 0: no PCA
     if options.init is not None:
-        chosen["init"] = options.init if options.init in STARTS else PixelSNE.load(options.init)
+        chosen["init"] = options.init if options.init in INITS else PixelSNE.load(options.init)
     if options.init_scale is not None:
         chosen["init_scale"] = None if options.init_scale == "none" else options.init_scale
     chosen |= {"random_state": options.seed, "n_jobs": options.jobs}
@@ -95,7 +95,9 @@ def summary_of(source: Source) -> str:
     """Return which columns are embedded, and which numeric columns are not."""
     embedded = f"{len(source):,} rows of {source.values.shape[1]:,} numbers{names_of(source.columns)}"
     left_out = ", ".join(source.identifiers)
-    return f"{embedded}; not {left_out}: identifiers (--columns embeds them)" if left_out else embedded
+    if not left_out:
+        return embedded
+    return f"{embedded}; not embedded, because they are identifiers: {left_out} (choose them with --columns)"
 
 
 def names_of(columns: Sequence[str]) -> str:
@@ -106,7 +108,7 @@ def names_of(columns: Sequence[str]) -> str:
 
 def memory_check(model: PixelSNE) -> CheckMemory:
     """Return a check that raises MemoryError for a table that is too large to embed, before it is read."""
-    settings = settings_of(model, **NO_START)
+    settings = settings_of(model, **PLACEHOLDER_INIT)
 
     def check(rows: int, columns: int, size: int) -> None:
         if rows < FEWEST_ROWS:

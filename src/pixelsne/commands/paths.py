@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pixelsne.choices import STARTS
+from pixelsne.choices import INITS
 from pixelsne.commands.options import EmbedFiles
 from pixelsne.commands.plot import PAGES, PICTURES
 from pixelsne.components import FEWEST_COMPONENTS
@@ -13,7 +13,7 @@ from pixelsne.files.formats import WRITABLE
 from pixelsne.files.paths import check_disk_space, check_distinct, file_identity
 from pixelsne.files.source import Source
 from pixelsne.files.write_map import check_output
-from pixelsne.settings import NO_START, settings_of
+from pixelsne.settings import PLACEHOLDER_INIT, settings_of
 
 
 def check_paths(files: EmbedFiles, init: str | None) -> None:
@@ -39,7 +39,7 @@ def check_paths(files: EmbedFiles, init: str | None) -> None:
 def paths_read(files: EmbedFiles, init: str | None) -> dict[str, Path]:
     """Return the input files by the option that names them."""
     reads = {"INPUT": Path(files.input_path)}
-    if init is not None and init not in STARTS:
+    if init is not None and init not in INITS:
         reads["--init"] = Path(init)
     checkpoint, resumed = files.checkpoint, files.resume
     if checkpoint and resumed and file_identity(Path(checkpoint)) != file_identity(Path(resumed)):
@@ -69,7 +69,7 @@ def check_checkpoint(files: EmbedFiles) -> None:
 def check_disk(files: EmbedFiles, model: PixelSNE, source: Source) -> None:
     """Raise FileError if the disk lacks space for the outputs, by a lower bound on the size of each."""
     rows, columns = source.values.shape
-    settings = settings_of(model, **NO_START)
+    settings = settings_of(model, **PLACEHOLDER_INIT)
     fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or columns
     points = 4 * rows * min(columns, fewest)
     lower_bounds = {

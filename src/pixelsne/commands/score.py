@@ -21,8 +21,8 @@ from pixelsne.files.read_map import read_map
 from pixelsne.files.read_parts import read_file_or_parts
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.quality import MEASURES
-from pixelsne.settings import NO_START, SCALED_METRICS, settings_of
-from pixelsne.watched import finish
+from pixelsne.settings import PLACEHOLDER_INIT, SCALED_METRICS, settings_of
+from pixelsne.watched import run_to_completion
 
 COUNTS = (1, 3, 5, 10, 20, 30)
 EXACT_UP_TO = 20_000
@@ -115,8 +115,10 @@ def divergence(source: Source, map_: Map, model: PixelSNE, weights: Any) -> floa
         return None
     if len(source) <= EXACT_UP_TO:
         model.set_params(neighbors="exact")
-    prepared = finish(model.start(source.values, weights=weights).prepare())
-    return prepared.kl_divergence((map_.placed * np.array(units)).astype(np.float32), settings_of(model, **NO_START))
+    prepared = run_to_completion(model.make_run(source.values, weights=weights).prepare())
+    return prepared.kl_divergence(
+        (map_.placed * np.array(units)).astype(np.float32), settings_of(model, **PLACEHOLDER_INIT)
+    )
 
 
 def as_text(result: dict[str, Any]) -> str:

@@ -28,8 +28,8 @@ def run(options: ViewOptions) -> None:
     with ExitStack() as stack:
         reporter.warnings_as_lines(stack)
         page, live, current = live_page(options, reporter) if options.live else finished_page(options)
-        # With a fixed --port, the keys are kept, so that an open page can reconnect.
-        keys = Secrets.persistent(options.port) if options.port else Secrets()
+        # With a fixed --port, the secrets are kept, so that an open page can reconnect.
+        secrets = Secrets.persistent(options.port) if options.port else Secrets()
         try:
             view = serve(
                 page,
@@ -38,7 +38,7 @@ def run(options: ViewOptions) -> None:
                 open_browser=False,
                 host=options.host,
                 port=options.port,
-                keys=keys,
+                secrets=secrets,
                 url=options.url,
             )
             stack.enter_context(view)

@@ -13,7 +13,7 @@ from pixelsne.distributed.initial_positions import Axes, initial_positions
 from pixelsne.distributed.shards import ShardPoints
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import TaskRunner, threads_here
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.neighbors import find_neighbors_of_first
 from pixelsne.settings import Settings
@@ -74,7 +74,7 @@ def compute_kernels(
     order = np.arange(len(shard_points.rows))
     if found.order is not None:
         order[:own] = found.order
-    deviation = settings.init_scale or START_DEVIATION  # None is refused before the run
+    deviation = settings.init_scale or DEFAULT_INIT_SCALE  # None is refused before the run
     positions = initial_positions(shard_points.points[:own], axes, settings.seed + shard_points.shard, deviation)
     return ShardKernels(
         shard_points.shard,

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.descent_loop import Progress
+from pixelsne.descent_loop import LoopState
 from pixelsne.distributed.affinities import ShardAffinities
 from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks
 from pixelsne.distributed.halo import HaloExport
 from pixelsne.distributed.shared_folder import check_shared_folder
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.archive import damage, read_archive, read_kind, write_archive
-from pixelsne.files.checkpoint import LAST_SAMPLE, describe_progress, read_progress, read_timings
+from pixelsne.files.checkpoint import LAST_SAMPLE, describe_loop_state, read_loop_state, read_timings
 from pixelsne.files.errors import FileError
 from pixelsne.files.identity import Identity, check_identity, describe_run
 from pixelsne.settings import Settings, check_count
@@ -34,11 +34,11 @@ STATE_PARTS = ("positions", "velocity", "gains")
 
 
 @dataclass(frozen=True)
-class RunProgress(Progress):
+class RunState(LoopState):
     """The state of a run that is not on the workers."""
 
     timings: dict[str, float]
-    components: int | None  # dimensions after reduction
+    n_components: int | None  # dimensions after reduction
 
 
 def identity_of(rows: int, columns: int, fingerprint: str, shards: int, settings: Settings) -> Identity:
@@ -118,23 +118,23 @@ class SharedFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         check_shared_folder(runner.client, self.path)
 
-    def progress(self) -> RunProgress | None:
-        """Return the progress of an earlier run of the same data and settings; None if there is none."""
+    def run_state(self) -> RunState | None:
+        """Return the state of an earlier run with the same data and settings; None if there is none."""
         if not has_run(self.path):
             return None
         file = self.path / RUN
         document, arrays = read_kind(file, KIND, VERSION)
         check_identity(file, document, self._identity)
         try:
-            progress = RunProgress(
-                **vars(read_progress(document, arrays, 0, self._identity["max_iter"])),
+            state = RunState(
+                **vars(read_loop_state(document, arrays, 0, self._identity["max_iter"])),
                 timings=read_timings(document),
-                components=check_count("components", document["components"], 1),
+                n_components=check_count("components", document["components"], 1),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(file, f"is damaged: {damage(error)}") from None
-        self._saved = [progress.iteration]
-        return progress
+        self._saved = [state.iteration]
+        return state
 
     def save_graphs(self, graphs: list[Any]) -> None:
         self._runner.gather(self._runner.map_shards("save", save_graph, graphs, shared=(str(self.path),)))
@@ -146,22 +146,22 @@ class SharedFolder:
         shared = (str(self.path), iteration)
         return self._runner.map_shards("load", load_state, range(self._runner.shards), shared=shared)
 
-    def save(self, tasks: ShardTasks, progress: RunProgress) -> None:
+    def save(self, tasks: ShardTasks, state: RunState) -> None:
         """Write a checkpoint and continue from its files, so that the scheduler can drop older tasks."""
         runner, folder = self._runner, str(self.path)
-        shared = (folder, progress.iteration)
+        shared = (folder, state.iteration)
         runner.gather(runner.map_shards("save", save_state, tasks.states, range(runner.shards), shared=shared))
         document = {
             "kind": KIND,
             "version": VERSION,
             "run": self._identity | {"workers": runner.shards},
-            "timings": progress.timings,
-            "components": progress.components,
-            **describe_progress(progress),
+            "timings": state.timings,
+            "components": state.n_components,
+            **describe_loop_state(state),
         }
-        write_archive(self.path / RUN, document, {LAST_SAMPLE: progress.last_sample})
-        tasks.continue_from(self.load_states(progress.iteration))
-        self._saved = [*(before for before in self._saved if before != progress.iteration), progress.iteration]
+        write_archive(self.path / RUN, document, {LAST_SAMPLE: state.last_sample})
+        tasks.set_states(self.load_states(state.iteration))
+        self._saved = [*(before for before in self._saved if before != state.iteration), state.iteration]
         # Tasks that still run depend on the checkpoint before, if a worker is lost.
         for before in self._saved[:-2]:
             for shard in range(runner.shards):

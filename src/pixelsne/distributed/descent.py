@@ -252,12 +252,10 @@ class ShardTasks:
     def step(self, step: ScheduleStep) -> None:
         """Submit one iteration, without waiting for it."""
         repulsions, shared = self._broadcast(self.repulsion()), (self.summaries, self.settings, step)
-        self.continue_from(
-            self.runner.map_shards("move", move_shard, self.graphs, self.states, repulsions, shared=shared)
-        )
+        self.set_states(self.runner.map_shards("move", move_shard, self.graphs, self.states, repulsions, shared=shared))
 
-    def continue_from(self, states: list[Any]) -> None:
-        """Continue with other states, from files or from the last iteration."""
+    def set_states(self, states: list[Any]) -> None:
+        """Replace the states by others, from files or after a step."""
         summaries = self._summarize(states)
         # In one statement, so that an interrupt leaves a consistent state.
         self.states, self.summaries, self._repulsion = states, summaries, None

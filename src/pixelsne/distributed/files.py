@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import Placed
+from pixelsne.arrays import ScreenPositions
 from pixelsne.distributed.pipeline import Partitions
 from pixelsne.distributed.reduce import Block
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.files.arrow_format import write_parquet
 from pixelsne.files.atomic_write import atomic_directory, atomic_write
 from pixelsne.files.errors import FileError
-from pixelsne.files.formats import FORMATS
+from pixelsne.files.formats import READABLE, find_format
 from pixelsne.files.maps import Map, map_metadata
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import ReadOptions, Source
@@ -35,9 +35,9 @@ def expand(pattern: str) -> list[str]:
 
     system, inside = fsspec.core.url_to_fs(pattern)
     found = system.glob(f"{inside.rstrip('/')}/*" if system.isdir(inside) else inside)
-    known = [path for path in sorted(map(str, found)) if Path(path).suffix.lower() in FORMATS]
+    known = [path for path in sorted(map(str, found)) if find_format(Path(path)) is not None]
     if not known:
-        raise FileError(pattern, f"matches no file that can be read ({', '.join(FORMATS)})")
+        raise FileError(pattern, f"matches no file that can be read ({READABLE})")
     return [system.unstrip_protocol(path) if is_remote(pattern) else path for path in known]
 
 
@@ -107,7 +107,13 @@ def partitions_of_files(runner: TaskRunner, paths: list[str], options: ReadOptio
 
 
 def write_part(
-    placed: Placed, path: str, target: str, part: int, options: ReadOptions, screen: Screen, metadata: dict[str, Any]
+    placed: ScreenPositions,
+    path: str,
+    target: str,
+    part: int,
+    options: ReadOptions,
+    screen: Screen,
+    metadata: dict[str, Any],
 ) -> int:
     """Write the map of one input file, with its extra columns; return its number of rows. The folder must exist.
 

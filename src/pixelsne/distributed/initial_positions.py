@@ -9,7 +9,7 @@ import numpy as np
 from pixelsne.arrays import Points, Positions
 from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
-from pixelsne.initial_positions import START_DEVIATION, Limits, find_limits, noise_positions
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE, Limits, find_limits, noise_positions
 from pixelsne.reduce import add, fix_signs, top_directions
 
 
@@ -52,7 +52,7 @@ def make_axes(total: Any, covariance: Any, n: int, samples: list[Points], deviat
     return Axes(mean, directions, limits, center, deviation / largest if largest > 0 else 0.0, flat)
 
 
-def initial_positions(points: Points, axes: Axes | None, seed: int, deviation: float = START_DEVIATION) -> Positions:
+def initial_positions(points: Points, axes: Axes | None, seed: int, deviation: float = DEFAULT_INIT_SCALE) -> Positions:
     """Return (n, 2) positions in embedding units. Without axes, and along flat axes, they are random."""
     start = noise_positions(len(points), seed, deviation)
     if axes is None:
@@ -72,7 +72,7 @@ def find_axes(
     n: int,
     samples: Sequence[Any],
     init: str,
-    deviation: float = START_DEVIATION,
+    deviation: float = DEFAULT_INIT_SCALE,
 ) -> Any:
     """Return the future of Axes; None for random positions. n: the number of all points."""
     if init == "random":

@@ -10,14 +10,14 @@ import numpy as np
 
 from pixelsne.descent_loop import Snapshot, Stage, StoppedBy
 from pixelsne.distributed import affinities, descent, halo, reduce, repulsion, result, shards
-from pixelsne.distributed.checkpoint import RunProgress, SharedFolder
+from pixelsne.distributed.checkpoint import RunState, SharedFolder
 from pixelsne.distributed.initial_positions import find_axes
 from pixelsne.distributed.memory import ClusterWorkload, check_workers
 from pixelsne.distributed.result import DistributedMap
 from pixelsne.distributed.sharded_descent import ShardedDescent
 from pixelsne.distributed.task_runner import TaskRunner, as_dask_array
 from pixelsne.files.source import ReadOptions
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.reduction import Reduction
 from pixelsne.repulsion import MOST_NODES
@@ -63,7 +63,7 @@ class DistributedRun:
         if self.neighborhood.warning:
             warnings.warn(self.neighborhood.warning, UserWarning, stacklevel=5)
         self.timings: dict[str, float] = {}
-        self.components: int | None = None  # dimensions after reduction, once they are known
+        self.n_components: int | None = None  # dimensions after reduction, once they are known
         self.descent: ShardedDescent | None = None
         self._stopped_by: StoppedBy | None = None  # set by the caller
         gathers = partitions.rows <= repulsion.GATHER_UP_TO
@@ -87,19 +87,19 @@ class DistributedRun:
 
         Their `positions` is None, since no machine has all positions. Further iterations may be running already.
         """
-        progress = None if self.folder is None else self.folder.progress()
-        if progress is not None and self.folder is not None:
-            graphs, states = self.folder.load_graphs(), self.folder.load_states(progress.iteration)
-            self.timings.update(progress.timings)
-            self.components = progress.components
+        saved = None if self.folder is None else self.folder.run_state()
+        if saved is not None and self.folder is not None:
+            graphs, states = self.folder.load_graphs(), self.folder.load_states(saved.iteration)
+            self.timings.update(saved.timings)
+            self.n_components = saved.n_components
             self.partitions.blocks.clear()
         else:
             graphs, states = yield from self._prepare()
         tasks = descent.ShardTasks(self.runner, graphs, states, self._descent_settings)
         del graphs, states
         self.descent = ShardedDescent(tasks, self.settings, self.partitions.rows)
-        if progress is not None:
-            self.descent.continue_from(progress)
+        if saved is not None:
+            self.descent.restore(saved)
         yield from self._timed("descent", self._descend(self.descent))
 
     def _prepare(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
@@ -117,8 +117,8 @@ class DistributedRun:
 
     def _save(self, loop: ShardedDescent) -> None:
         if self.folder is not None:
-            progress = RunProgress(**vars(loop.progress()), timings=self.timings, components=self.components)
-            self.folder.save(loop.tasks, progress)
+            state = RunState(**vars(loop.state()), timings=self.timings, n_components=self.n_components)
+            self.folder.save(loop.tasks, state)
 
     def _affinities(self) -> Generator[Snapshot, None, tuple[list[Any], list[Any]]]:
         """Return the kernels of each shard and its rows of P, as futures."""
@@ -126,7 +126,7 @@ class DistributedRun:
         points = yield from self._timed("reduce", self._reduce())
         partitions.blocks.clear()  # so that the workers can drop them
         samples = shards.draw_samples(runner, points, partitions.rows, settings.seed)
-        deviation = settings.init_scale or START_DEVIATION  # None is refused before the run
+        deviation = settings.init_scale or DEFAULT_INIT_SCALE  # None is refused before the run
         axes = find_axes(runner, points, partitions.rows, samples, str(settings.init), deviation)
         shard_points = yield from self._timed("partition", self._partition(points, samples))
         del points, samples
@@ -163,10 +163,10 @@ class DistributedRun:
 
     def _record_reduction(self, reduction: Reduction) -> None:
         """Check the memory again, now that the number of components is known, and warn of extreme values."""
-        self.components = reduction.dimensions
+        self.n_components = reduction.n_components
         if self.workload is not None:
             check_workers(
-                self.runner.client, replace(self.workload, dimensions=reduction.dimensions), self.runner.shards
+                self.runner.client, replace(self.workload, dimensions=reduction.n_components), self.runner.shards
             )
         if reduction.warning:
             warnings.warn(reduction.warning, UserWarning, stacklevel=4)
@@ -205,7 +205,7 @@ class DistributedRun:
         positions = result.gather_by_partition(
             self.runner, self.descent.tasks, partitions.first_rows, partitions.counts
         )
-        placed = self.runner.map("result", result.place, positions, shared=(screen,))
+        placed = self.runner.map("result", result.to_pixels, positions, shared=(screen,))
         return positions, placed, self.descent
 
     def write(self, paths: list[str], options: ReadOptions, targets: list[str], metadata: dict[str, Any]) -> int:
@@ -217,7 +217,7 @@ class DistributedRun:
 
         _, parts, loop = self._gather_map()
         screen = loop.final_screen()
-        results: dict[str, Any] = {"n_pca": self.components, "kl_divergence": loop.kl}
+        results: dict[str, Any] = {"n_pca": self.n_components, "kl_divergence": loop.kl}
         results |= {"iterations": loop.iteration, "stopped_by": self.stopped_by, "parts": len(paths)}
         shared = (options, screen, metadata | results)
         written = self.runner.map("write", write_part, parts, paths, targets, range(len(paths)), shared=shared)
@@ -230,8 +230,6 @@ class DistributedRun:
     def stop(self, by: StoppedBy) -> None:
         """Record what ended the run. Call it before `map` or `write`."""
         self._stopped_by = by
-        if self.descent is not None:
-            self.descent.interrupt()
 
     def write_checkpoint(self) -> bool:
         """Write a checkpoint between two iterations. Return False without a folder or before the first iteration."""
@@ -249,7 +247,7 @@ class DistributedRun:
             placed=as_dask_array(placed, counts, np.float32),
             screen=loop.final_screen(),
             neighborhood=self.neighborhood,
-            components=self.components,
+            n_components=self.n_components,
             kl_divergence=loop.kl,
             iterations=loop.iteration,
             stopped_by=self.stopped_by,

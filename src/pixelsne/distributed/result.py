@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.descent_loop import History, StoppedBy
 from pixelsne.distributed.descent import ShardGraph, ShardState, ShardTasks, centered
 from pixelsne.distributed.repulsion import ShardSummary
@@ -49,8 +49,8 @@ def gather_by_partition(runner: TaskRunner, tasks: ShardTasks, first_rows: list[
     return runner.map("result", assemble_partition, received, first_rows, counts)
 
 
-def place(positions: Positions, screen: Screen) -> Placed:
-    return screen.place(positions)
+def to_pixels(positions: Positions, screen: Screen) -> ScreenPositions:
+    return screen.to_pixels(positions)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class DistributedMap:
 
     positions, placed: dask arrays (n, 2) of float32, one chunk per partition: embedding units, and fractional pixels
     from the top left. screen: the mapping from positions to pixels. neighborhood: the number of neighbors and the
-    perplexity. components: dimensions in which rows were compared. kl_divergence: from the affinities without
+    perplexity. n_components: dimensions in which rows were compared. kl_divergence: from the affinities without
     exaggeration. iterations, stopped_by: the number of iterations, and what ended them: "max_iter", "tol", "callback"
     or "interrupt". timings: seconds by stage. history: iteration, KL and pixels moved, every 50 iterations
     (`history.columns()`).
@@ -69,14 +69,14 @@ class DistributedMap:
     placed: Any
     screen: Screen
     neighborhood: Neighborhood
-    components: int | None
+    n_components: int | None
     kl_divergence: float
     iterations: int
     stopped_by: StoppedBy
     timings: dict[str, float]
     history: History = field(repr=False)
 
-    def compute(self) -> Placed:
+    def compute(self) -> ScreenPositions:
         """Return the whole map, (n, 2) pixels, in this process."""
-        placed: Placed = self.placed.compute()
+        placed: ScreenPositions = self.placed.compute()
         return placed

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import Placed
+from pixelsne.arrays import ScreenPositions
 from pixelsne.descent_loop import POINTS_MEASURED, DescentLoop
 from pixelsne.distributed.descent import ShardTasks
 from pixelsne.schedule import ScheduleStep
@@ -24,7 +24,7 @@ class ShardedDescent(DescentLoop):
         self.tasks, self._n = tasks, n
         self.kl = float("nan")
         self._screen: Screen | None = None
-        self._measured_at = -1  # the iteration of `kl` and `screen`
+        self._is_final = False  # whether `kl` and `screen` are as exact as possible, and those of the current positions
         self._submitted: deque[list[Any]] = deque()
 
     @property
@@ -32,19 +32,20 @@ class ShardedDescent(DescentLoop):
         return self._screen
 
     def _move(self, step: ScheduleStep) -> None:
+        self._is_final = False  # first, since an interrupt may leave a step submitted and not counted
         self.tasks.step(step)
         self._submitted.append(self.tasks.summaries)
         if len(self._submitted) > ITERATIONS_AHEAD:
             self.tasks.runner.wait(self._submitted.popleft())
 
-    def _measure(self, *, exactly: bool = False) -> tuple[float, Placed]:
+    def _measure(self, *, exactly: bool = False) -> tuple[float, ScreenPositions]:
         every = -(-self._n // POINTS_MEASURED)
         whole, parts = self.tasks.measure(every, exactly=exactly)
         mass = sum(part.mass for part in parts)
         self.kl = sum(part.logarithms for part in parts) + mass * float(np.log(whole.normalizer))
         self._screen = Screen.around(whole.bounds, self.settings.resolution, self.settings.aspect)
-        self._measured_at = self.iteration
-        return self.kl, self._screen.place(np.concatenate([part.sampled for part in parts]))
+        self._is_final = exactly or not self.tasks.settings.gathers_positions  # large maps have no exact normalizer
+        return self.kl, self._screen.to_pixels(np.concatenate([part.sampled for part in parts]))
 
     def take_first_sample(self) -> None:
         """Take the first sample, against which moves are measured."""
@@ -52,11 +53,7 @@ class ShardedDescent(DescentLoop):
 
     def final_screen(self) -> Screen:
         """Measure the current positions, with KL as exact as on one machine, and return their screen."""
-        if self._screen is None or self._measured_at != self.iteration:
+        if self._screen is None or not self._is_final:
             self._measure(exactly=True)
         assert self._screen is not None  # noqa: S101 - just measured
         return self._screen
-
-    def interrupt(self) -> None:
-        """Discard the last measurement: after an interrupt, a step may be submitted and not counted."""
-        self._measured_at = -1

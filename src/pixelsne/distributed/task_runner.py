@@ -172,8 +172,8 @@ class TaskRunner:
             return  # WorkerWatch warns about it
         if not workers:
             raise RuntimeError(
-                "the cluster has no workers: start some, as by `dask worker ADDRESS` with the scheduler's address, "
-                "or wait until they have come, as client.wait_for_workers(1) does"
+                "the cluster has no workers; start some with `dask worker SCHEDULER_ADDRESS`, or call "
+                "client.wait_for_workers(1) first"
             )
         assigned = [worker if worker in workers else "" for worker in self._workers] or [""] * self.shards
         loads = Counter(worker for worker in assigned if worker)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pixelsne.affinities import Affinities
 from pixelsne.descent import State
-from pixelsne.descent_loop import Progress, StoppedBy
+from pixelsne.descent_loop import LoopState, StoppedBy
 from pixelsne.duplicates import Duplicates
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
 from pixelsne.files.atomic_write import remove_stale_links
@@ -93,18 +93,24 @@ class Checkpoint:
 
 
 def write_state(path: Path, run: Run, state: State, identity: Identity) -> None:
-    document = {"kind": KIND, "version": VERSION, "run": identity, "timings": run.seconds(), **describe_progress(state)}
+    document = {
+        "kind": KIND,
+        "version": VERSION,
+        "run": identity,
+        "timings": run.seconds(),
+        **describe_loop_state(state),
+    }
     arrays = {name: getattr(state, name) for name in STATE_ARRAYS} | {LAST_SAMPLE: state.last_sample}
     write_archive(path, document, arrays)
 
 
-def describe_progress(progress: Progress) -> dict[str, Any]:
-    """Return the progress as JSON values, without its array."""
+def describe_loop_state(state: LoopState) -> dict[str, Any]:
+    """Return the state as JSON values, without its array."""
     return {
-        "iteration": progress.iteration,
-        "next_pace": progress.next_step,
-        "stopped_by": progress.stopped_by,
-        "looks": progress.measurements,
+        "iteration": state.iteration,
+        "next_pace": state.next_step,
+        "stopped_by": state.stopped_by,
+        "looks": state.measurements,
     }
 
 
@@ -154,13 +160,13 @@ def read_checked(path: Path, kind: str, identity: Identity) -> tuple[dict[str, A
 
 def read_state(document: dict[str, Any], arrays: dict[str, Any]) -> State:
     state_arrays: dict[str, Any] = {name: array_of(arrays, name, np.float32, (None, 2)) for name in STATE_ARRAYS}
-    return State(**vars(read_progress(document, arrays, 1)), **state_arrays)
+    return State(**vars(read_loop_state(document, arrays, 1)), **state_arrays)
 
 
-def read_progress(document: dict[str, Any], arrays: dict[str, Any], first: int, last: int | None = None) -> Progress:
-    """Return the progress, after checking it. first, last: the iterations that it may be at."""
+def read_loop_state(document: dict[str, Any], arrays: dict[str, Any], first: int, last: int | None = None) -> LoopState:
+    """Return the state, after checking it. first, last: the iterations that it may be at."""
     iteration = check_count("iteration", document["iteration"], first, last)
-    return Progress(
+    return LoopState(
         iteration=iteration,
         next_step=check_count("next_pace", document["next_pace"], iteration, last),
         stopped_by=cast("StoppedBy", check_choice("stopped_by", document["stopped_by"], get_args(StoppedBy))),

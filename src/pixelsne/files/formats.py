@@ -22,10 +22,19 @@ WRITABLE: dict[str, Callable[[IO[bytes], Map], None]] = {
 }
 
 
-def format_of(path: Path) -> Format:
-    """Return the format of a file by its suffix, or that before .gz. Raise FileError for an unknown suffix."""
+READABLE = f"{', '.join(FORMATS)}, and .csv.gz, .tsv.gz"  # for messages
+
+
+def find_format(path: Path) -> Format | None:
+    """Return the format of a file by its suffix, or that before .gz; None for an unknown suffix."""
     is_gzipped = path.suffix.lower() == ".gz"
     format_ = FORMATS.get(Path(path.stem).suffix.lower() if is_gzipped else path.suffix.lower())
-    if format_ is None or (is_gzipped and not format_.can_be_gzipped):
-        raise FileError(path, f"is of an unknown kind; known are {', '.join(FORMATS)}, and .csv.gz, .tsv.gz")
+    return None if format_ is not None and is_gzipped and not format_.can_be_gzipped else format_
+
+
+def format_of(path: Path) -> Format:
+    """Return the format of a file. Raise FileError for an unknown suffix."""
+    format_ = find_format(path)
+    if format_ is None:
+        raise FileError(path, f"is of an unknown kind; known are {READABLE}")
     return format_

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pixelsne import __version__
-from pixelsne.choices import STARTS
+from pixelsne.choices import INITS
 from pixelsne.files.errors import FileError
 from pixelsne.files.model import as_plain
 from pixelsne.settings import Settings
@@ -65,5 +65,5 @@ def difference(name: str, before: Any, now: Any) -> str:
         difference = "with other weights; pass those" if before else "without weights, this run has some; omit them"
         return f"was made {difference}"
     if name == "init":
-        before, now = (value if value in STARTS else "an array" for value in (before, now))
+        before, now = (value if value in INITS else "an array" for value in (before, now))
     return f"was made with {name} {before!r:.60}, this run has {now!r:.60}"

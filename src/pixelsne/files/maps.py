@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pixelsne import __version__
-from pixelsne.arrays import AnyArray, Pixels, Placed
+from pixelsne.arrays import AnyArray, Pixels, ScreenPositions
 from pixelsne.files.column_names import stored_name
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.screen import Screen
@@ -23,7 +23,7 @@ Y_AXIS, UP = "y_axis", "up"  # in the metadata of an h5ad file; without it, y po
 class Map:
     """A map as `write_map` writes it and `read_map` returns it."""
 
-    placed: Placed  # (n, 2), fractional pixels
+    placed: ScreenPositions  # (n, 2), fractional pixels
     resolution: tuple[int, int]
     extra_columns: Any = None  # pyarrow table of n rows, with the column names of the input
     metadata: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL divergence

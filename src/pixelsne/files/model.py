@@ -14,10 +14,10 @@ from pixelsne import __version__
 from pixelsne.arrays import AnyArray
 from pixelsne.choices import CORE_METRICS, OTHER_METRICS
 from pixelsne.descent_loop import History, StoppedBy
-from pixelsne.embedding import Embedding
 from pixelsne.extremes import ValueRange
 from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_archive
-from pixelsne.initial_positions import START_DEVIATION
+from pixelsne.fitted_map import FittedMap
+from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import Neighborhood
 from pixelsne.reduction import FARTHEST, Reduction, RowPreprocessing
 from pixelsne.screen import Screen
@@ -50,7 +50,7 @@ Document = dict[str, Any]
 # Parameters that are tuples; JSON returns them as lists.
 PAIRS = ("resolution", "learning_rate", "momentum")
 HISTORY = {"iteration": np.int64, "kl": np.float64, "moved": np.float64}
-# Attributes of an Embedding that the document stores under the same name.
+# Attributes of a FittedMap that the document stores under the same name.
 JSON_ATTRIBUTES = ("kl_divergence", "iterations", "stopped_by", "timings")
 
 
@@ -67,7 +67,7 @@ def serializable_parameters(model: "PixelSNE", arrays: Arrays) -> Document:
         if not hasattr(init, "get_params"):
             arrays["init"] = np.asarray(init)
         elif parameters["init_scale"] is None:
-            parameters["init_scale"] = START_DEVIATION  # None needs the positions, which are not saved
+            parameters["init_scale"] = DEFAULT_INIT_SCALE  # None needs the positions, which are not saved
     return {name: as_plain(value) for name, value in parameters.items()}
 
 
@@ -231,11 +231,11 @@ def read_space(described: Document, arrays: Arrays) -> Space:
     return SPACES[described["kind"]][2](described, arrays)
 
 
-def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embedding) -> None:
-    arrays: Arrays = {"positions": embedding.positions}
-    if embedding.weights is not None:
-        arrays["weights"] = embedding.weights
-    arrays |= {f"history_{name}": column for name, column in embedding.history.columns().items()}
+def save_model(path: str | os.PathLike[str], model: "PixelSNE", fitted_map: FittedMap) -> None:
+    arrays: Arrays = {"positions": fitted_map.positions}
+    if fitted_map.weights is not None:
+        arrays["weights"] = fitted_map.weights
+    arrays |= {f"history_{name}": column for name, column in fitted_map.history.columns().items()}
     names = getattr(model, "feature_names_in_", None)
     document: Document = {
         "kind": KIND,
@@ -244,26 +244,26 @@ def save_model(path: str | os.PathLike[str], model: "PixelSNE", embedding: Embed
         "parameters": serializable_parameters(model, arrays),
         "columns": model.n_features_in_,
         "column_names": None if names is None else [str(name) for name in names],
-        "space": describe_space(embedding.space, arrays),
-        "screen": asdict(embedding.screen),
-        "neighbor_count": embedding.neighborhood.n_neighbors,
-        "perplexity": as_plain(embedding.neighborhood.perplexity),
-        **{name: as_plain(getattr(embedding, name)) for name in JSON_ATTRIBUTES},
+        "space": describe_space(fitted_map.space, arrays),
+        "screen": asdict(fitted_map.screen),
+        "neighbor_count": fitted_map.neighborhood.n_neighbors,
+        "perplexity": as_plain(fitted_map.neighborhood.perplexity),
+        **{name: as_plain(getattr(fitted_map, name)) for name in JSON_ATTRIBUTES},
     }
     write_archive(path, document, arrays)
 
 
-def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) -> tuple["PixelSNE", Embedding]:
-    """Return an unfitted model, created by its class `make`, and the embedding that belongs to it."""
+def load_model(path: str | os.PathLike[str], make: Callable[..., "PixelSNE"]) -> tuple["PixelSNE", FittedMap]:
+    """Return an unfitted model, created by its class `make`, and the FittedMap that belongs to it."""
     document, arrays = read_kind(path, KIND, VERSION)
     try:
         model = make(**read_parameters(document["parameters"], arrays))
         settings_of(model)
-        embedding = read_embedding(document, arrays)
-        read_columns(document, model, embedding.space.n_features())
+        fitted_map = read_fitted_map(document, arrays)
+        read_columns(document, model, fitted_map.space.n_features())
     except READING_ERRORS as error:
         raise DamagedFileError(f"{path} is damaged: {damage(error)}") from None
-    return model, embedding
+    return model, fitted_map
 
 
 def read_parameters(parameters: Document, arrays: Arrays) -> Document:
@@ -291,7 +291,7 @@ def read_screen(described: Document) -> Screen:
     return Screen((finite(left), finite(top)), (positive(unit_x), positive(unit_y)), sides)
 
 
-def read_embedding(document: Document, arrays: Arrays) -> Embedding:
+def read_fitted_map(document: Document, arrays: Arrays) -> FittedMap:
     positions = array_of(arrays, "positions", np.float32, (None, 2))
     space = read_space(document["space"], arrays)
     count = int(document["neighbor_count"])
@@ -301,7 +301,7 @@ def read_embedding(document: Document, arrays: Arrays) -> Embedding:
     if not sizes_match or not (np.abs(positions) < LARGEST_COORDINATE).all():
         raise DamagedFileError("the numbers of its points, positions and neighbors do not match")
     columns = (array_of(arrays, f"history_{name}", kind, (None,)).tolist() for name, kind in HISTORY.items())
-    return Embedding(
+    return FittedMap(
         positions=positions,
         screen=read_screen(document["screen"]),
         space=space,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import AnyArray, Placed
+from pixelsne.arrays import AnyArray, ScreenPositions
 from pixelsne.files.column_names import input_name
 from pixelsne.files.errors import FileError, NoColumnError, not_a_map
 from pixelsne.files.format import XY, Format
@@ -30,7 +30,7 @@ def read_map(path: str | os.PathLike[str]) -> Map:
     return Map(placed, resolution_of(path, metadata, placed), extra_columns, metadata)
 
 
-def read_file(path: Path) -> tuple[Placed, Any, dict[str, Any]]:
+def read_file(path: Path) -> tuple[ScreenPositions, Any, dict[str, Any]]:
     """Return the positions, the other columns and the metadata of one file."""
     format_ = format_of(path)
     try:
@@ -57,7 +57,7 @@ def from_top_left(path: Path, values: AnyArray, metadata: dict[str, Any]) -> Any
     return flip_y(values, resolution)
 
 
-def read_folder(folder: Path) -> tuple[Placed, Any, dict[str, Any]]:
+def read_folder(folder: Path) -> tuple[ScreenPositions, Any, dict[str, Any]]:
     """Return the positions, the other columns and the metadata of all parts, in the order of the input."""
     paths = part_paths(folder)
     parts = [read_file(path) for path in paths]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pixelsne.files.errors import FileError, first_line
-from pixelsne.files.formats import FORMATS
+from pixelsne.files.formats import READABLE, find_format
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import ReadOptions, Source
 
@@ -17,9 +17,9 @@ from pixelsne.files.source import ReadOptions, Source
 def part_paths(path: Path) -> list[Path]:
     """Return the readable files of a folder or a pattern, sorted by name."""
     found = path.iterdir() if path.is_dir() else map(Path, glob.glob(os.fspath(path)))  # noqa: PTH207 - Path.glob takes no absolute pattern
-    known = sorted(file for file in found if file.suffix.lower() in FORMATS and not file.name.startswith("."))
+    known = sorted(file for file in found if find_format(file) is not None and not file.name.startswith("."))
     if not known:
-        raise FileError(path, f"holds no file that can be read ({', '.join(FORMATS)})")
+        raise FileError(path, f"holds no file that can be read ({READABLE})")
     return known
 
 

@@ -40,7 +40,7 @@ class Source:
 class ReadOptions:
     """What to read from a file, as chosen by the user."""
 
-    columns: tuple[str, ...] | None = None  # None: all vector columns, or else all numeric columns
+    columns: tuple[str, ...] | None = None  # None: all vector columns, or else numeric columns except identifiers
     label: str | None = None  # never embedded
     weight: str | None = None  # column of the rows' weights; never embedded
     header: bool | None = None  # whether a csv file has a header; None: detect

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelsne.arrays import Placed, Positions
+from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.files.maps import Map
 from pixelsne.files.source import ROW_NUMBERS
 from pixelsne.screen import Screen
@@ -49,7 +49,7 @@ class Page:
         }
 
 
-def encode_positions(placed: Placed, resolution: tuple[int, int]) -> bytes:
+def encode_positions(placed: ScreenPositions, resolution: tuple[int, int]) -> bytes:
     """Encode the positions of a finished map. placed: (n, 2), pixels."""
     quantized = placed * (np.float32(QUANTIZATION_LEVELS) / np.array(resolution, dtype=np.float32))
     return np.minimum(quantized, QUANTIZATION_LEVELS - 1).astype("<u2").tobytes()

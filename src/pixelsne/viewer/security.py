@@ -123,7 +123,7 @@ class AccessControl:
     def __init__(
         self,
         app: Any,
-        keys: Secrets,
+        secrets: Secrets,
         hosts: tuple[str, ...],
         port: int,
         trust: Callable[[Any], None],
@@ -132,7 +132,7 @@ class AccessControl:
         self._app = app
         self._public = public
         self._trust = trust
-        self._keys = keys
+        self._secrets = secrets
         self._hosts = frozenset(f"{host}:{port}" for host in hosts) | (
             frozenset(hosts) if port == HTTP_PORT else frozenset()
         )
@@ -185,7 +185,7 @@ class AccessControl:
 
     def has_cookie(self, scope: Any) -> bool:
         sent = cookies_of(scope).get(self._cookie_name, "")
-        return hmac.compare_digest(sent.encode(), self._keys.cookie.encode())
+        return hmac.compare_digest(sent.encode(), self._secrets.cookie.encode())
 
 
 def is_link_to_login(scope: Any) -> bool:

@@ -55,7 +55,7 @@ class Server:
         write_rows: RowWriter | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
-        keys: Secrets | None = None,
+        secrets: Secrets | None = None,
         url: str | None = None,
     ) -> None:
         self._public = None if url is None else PublicAddress.parse(url)
@@ -65,7 +65,7 @@ class Server:
         self._write_rows = write_rows
         self._parts = page.parts()
         self._files = page_files()
-        self._keys = keys or Secrets()
+        self._secrets = secrets or Secrets()
         self._clients = 0
         self._host = browser_host(host)
         self._socket = listen(host, port)
@@ -73,7 +73,7 @@ class Server:
         connections = UntrustedConnections()
         names = (*LOOPBACK_HOSTS, self._host)
         self._access_control = AccessControl(
-            self._routes(), self._keys, names, self.port, connections.remove, self._public
+            self._routes(), self._secrets, names, self.port, connections.remove, self._public
         )
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
@@ -97,7 +97,7 @@ class Server:
     def address(self) -> str:
         """URL of the page, with the token in the fragment, which browsers do not send."""
         origin = f"http://{self._host}:{self.port}" if self._public is None else self._public.origin
-        return f"{origin}/enter#token={self._keys.token}"
+        return f"{origin}/enter#token={self._secrets.token}"
 
     def start(self) -> None:
         """Start serving in a background thread."""
@@ -140,13 +140,13 @@ class Server:
         if request.method != "POST":
             return file_response("enter.html", self._files["enter.html"])
         token = await read_body(request, MAX_TOKEN_BYTES)
-        if token is None or not hmac.compare_digest(token, self._keys.token.encode()):
+        if token is None or not hmac.compare_digest(token, self._secrets.token.encode()):
             return Response("this token is not valid here; it belongs to another server of pixelsne", 403)
         response = Response(status_code=204)
         port = self.port if self._public is None else self._public.port
         secure = request.headers["origin"].startswith("https:")
         response.set_cookie(
-            cookie_name(port), self._keys.cookie, httponly=True, samesite="strict", path="/", secure=secure
+            cookie_name(port), self._secrets.cookie, httponly=True, samesite="strict", path="/", secure=secure
         )
         return response
 

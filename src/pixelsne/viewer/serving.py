@@ -32,12 +32,12 @@ def serve(
     open_browser: bool,
     host: str = LOCAL_HOST,
     port: int = 0,
-    keys: Secrets | None = None,
+    secrets: Secrets | None = None,
     url: str | None = None,
 ) -> View:
     """Start a server and its run. get_map: returns the map to export; None if the page exports nothing."""
     write_rows = None if get_map is None else lambda rows, suffix: map_bytes(get_map(), rows, suffix)
-    server = make_server(page, live, write_rows, host, port, keys, url)
+    server = make_server(page, live, write_rows, host, port, secrets, url)
     server.start()
     if live is not None:
         live.start()

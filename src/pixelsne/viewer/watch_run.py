@@ -37,7 +37,7 @@ def watch(
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     page, live, get_map = watched_fit(model, X, table_of(columns, n), title, color=color, weights=weights)
-    return serve(page, live, get_map, open_browser=open_browser, port=port, keys=keys)
+    return serve(page, live, get_map, open_browser=open_browser, port=port, secrets=keys)
 
 
 def watched_fit(

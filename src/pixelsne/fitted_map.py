@@ -1,4 +1,4 @@
-"""The result of a run."""
+"""The result of a run on one machine."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from pixelsne.spaces import Space
 
 
 @dataclass(frozen=True)
-class Embedding:
+class FittedMap:
     positions: Positions  # (n, 2), embedding units
     screen: Screen
     space: Space  # finds the neighbors of new points
