@@ -60,7 +60,7 @@ def cluster_neighbors(
     seed: int,
     size: int,
     recall: float,
-    probes: int,
+    max_probes: int,
     reach: int,
     n_queries: int,
     reorder: bool,
