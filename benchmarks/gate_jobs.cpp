@@ -110,7 +110,7 @@ Job transform() {
     return [positions = clustered(kPoints, 2, kSide), conditional = conditional_of(graph), graph] {
         std::vector<float> settled(2 * kNewPoints);
         ProgressToken token;
-        place_new_points({positions.data(), kPoints, 2},
+        place_new_points({positions.data(), kPoints, 2}, {},
                          {{graph.indices.data(), kNewPoints, kNeighbors}, {conditional.data(), kNewPoints, kNeighbors}},
                          1, token, {settled.data(), kNewPoints, 2});
     };

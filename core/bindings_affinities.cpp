@@ -83,7 +83,7 @@ JointArrays joint_affinities_of_part(const Matrix<const std::int32_t>& indices, 
     JointAffinities joint;
     {
         GilRelease released;
-        joint = symmetrize_part(view(indices), view(conditional), parts, points, threads, token);
+        joint = symmetrize_shard(view(indices), view(conditional), parts, points, threads, token);
     }
     return as_arrays(std::move(joint), n);
 }

@@ -54,7 +54,7 @@ public:
         const auto from = map_view(positions, points_, "positions: (points, 2) with the points of the affinities");
         GilRelease released;
         std::call_once(summed_, [&] { sums_ = sum_affinities(affinities, threads); });
-        return {sums_.entropy + sum_log_distances(affinities, from, threads), sums_.mass};
+        return {sums_.negative_entropy + sum_log_distances(affinities, from, threads), sums_.mass};
     }
 
 private:

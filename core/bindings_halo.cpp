@@ -16,7 +16,7 @@ namespace {
 
 using Pair = std::pair<double, double>;
 using CodingTuple = std::tuple<double, double, double, double>;  // low x, low y, step x, step y
-// spacing, origin x, origin y, columns, rows, differences
+// spacing, origin x, origin y, columns, rows, uses_kernel_minus_one
 using LatticeTuple = std::tuple<double, double, double, std::size_t, std::size_t, bool>;
 
 std::pair<CodingTuple, Matrix<std::uint16_t>> encode(const Matrix<const float>& positions,
@@ -72,17 +72,17 @@ LatticeTuple lattice_for(const BoundsTuple& bounds, std::size_t points, std::siz
     require(is_lattice_side(max_nodes), "max_nodes: a multiple of 16 from 32 to 4096");
     const FieldLattice lattice = choose_lattice(as_bounds(bounds), points, {max_nodes});
     return {lattice.spacing,  lattice.origin[0], lattice.origin[1],
-            lattice.nodes[0], lattice.nodes[1],  lattice.differences};
+            lattice.nodes[0], lattice.nodes[1],  lattice.uses_kernel_minus_one};
 }
 
 FieldLattice as_lattice(const LatticeTuple& lattice) {
-    const auto [spacing, x, y, columns, rows, differences] = lattice;
+    const auto [spacing, x, y, columns, rows, uses_kernel_minus_one] = lattice;
     for (const std::size_t side : {columns, rows}) {
         require(is_lattice_side(side) && has_small_factors(side),
                 "lattice: sides are multiples of 16 from 32 to 4096, without factors above 5");
     }
     require(spacing > 0.0 && std::isfinite(spacing + x + y), "lattice: a finite origin and a positive spacing");
-    return {spacing, {x, y}, {columns, rows}, differences};
+    return {spacing, {x, y}, {columns, rows}, uses_kernel_minus_one};
 }
 
 template <class Number>
@@ -106,11 +106,11 @@ void deposit_shard(ShardField& shard, const Matrix<float>& nodes, int threads) {
     shard.deposit(threads, out);
 }
 
-double read_shard(ShardField& shard, const Matrix<const float>& nodes, const Matrix<float>& push, int threads) {
+double interpolate_shard(ShardField& shard, const Matrix<const float>& nodes, const Matrix<float>& push, int threads) {
     const auto from = nodes_view(nodes, shard.lattice());
     const auto out = map_view(push, shard.points(), "push: the shape of positions");
     GilRelease released;
-    return shard.read(from, threads, out);
+    return shard.interpolate(from, threads, out);
 }
 
 double convolve(FieldConvolution& convolution, const Matrix<float>& nodes, const LatticeTuple& lattice,
@@ -133,7 +133,7 @@ void bind_halo(nb::module_& module) {
     nb::class_<ShardField>(module, "ShardField")
         .def("__init__", &construct_shard, "positions"_a.noconvert(), "lattice"_a, "threads"_a)
         .def("deposit", &deposit_shard, "nodes"_a.noconvert(), "threads"_a)
-        .def("read", &read_shard, "nodes"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
+        .def("interpolate", &interpolate_shard, "nodes"_a.noconvert(), "push"_a.noconvert(), "threads"_a);
     nb::class_<FieldConvolution>(module, "FieldConvolution")
         .def(nb::init<>())
         .def("apply", &convolve, "nodes"_a.noconvert(), "lattice"_a, "points"_a, "threads"_a);

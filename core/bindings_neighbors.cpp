@@ -98,15 +98,15 @@ SearchedPoints searched_points(const Matrix<const float>& points,
 
 OrderedNeighborArrays cluster_neighbors(const Matrix<const float>& points,
                                         const std::optional<Vector<const std::int32_t>>& rows, std::size_t k,
-                                        std::uint64_t seed, std::size_t size, double recall, std::size_t probes,
+                                        std::uint64_t seed, std::size_t size, double recall, std::size_t max_probes,
                                         std::size_t reach, std::size_t n_queries, bool reorder, ProgressToken& token,
                                         int threads) {
     const SearchedPoints searched = searched_points(points, rows);
     require(n_queries >= 1 && n_queries <= searched.count, "n_queries: between 1 and the number of points");
     require(size >= 1, "size: 1 or more");
     require(recall > 0.0 && recall <= 1.0, "recall: above 0, at most 1");
-    require(probes >= 1, "probes: 1 or more");
-    const ClusterSettings settings{seed, size, recall, probes, reach};
+    require(max_probes >= 1, "max_probes: 1 or more");
+    const ClusterSettings settings{seed, size, recall, max_probes, reach};
     const std::size_t order_size = reorder ? n_queries : 0;
     Buffer<std::int32_t> order = allocate_buffer<std::int32_t>(order_size);
     auto found = find_neighbors(points, searched.count, n_queries, k, [&](Points, NeighborTable table) {
@@ -142,7 +142,7 @@ void bind_neighbors(nb::module_& module) {
     module.def("rp_forest_neighbors", &rp_forest_neighbors, "points"_a.noconvert(), "k"_a, "seed"_a, "trees"_a,
                "candidates"_a, "rounds"_a, "reach"_a, "token"_a, "threads"_a);
     module.def("cluster_neighbors", &cluster_neighbors, "points"_a.noconvert(), "rows"_a.noconvert().none(), "k"_a,
-               "seed"_a, "size"_a, "recall"_a, "probes"_a, "reach"_a, "n_queries"_a, "reorder"_a, "token"_a,
+               "seed"_a, "size"_a, "recall"_a, "max_probes"_a, "reach"_a, "n_queries"_a, "reorder"_a, "token"_a,
                "threads"_a);
     module.def("cluster_order", &cluster_order, "points"_a.noconvert(), "size"_a, "seed"_a, "token"_a, "threads"_a);
 }

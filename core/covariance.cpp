@@ -9,11 +9,11 @@
 namespace pixelsne {
 namespace {
 
-// A tile of columns and a panel of columns, each of this many rows, fit the first-level cache.
+// A tile and a panel of this many rows take 39 kB: they fit an L1 cache of 48 kB.
 constexpr std::size_t kRowsPerBlock = 256;
 
-// Columns of a block of rows in the two layouts of kernels().products, which multiplies "queries" by "points": here
-// both are columns, and their coordinates are the rows.
+// Columns of a block of rows in the two layouts of kernels().half_distance_products, which multiplies "queries" by
+// "points": here both are columns, and their coordinates are the rows.
 class ColumnProducts {
 public:
     explicit ColumnProducts(std::size_t columns)
@@ -45,14 +45,14 @@ private:
     }
 
     void multiply(std::size_t count, std::size_t panel, ArrayView<double> sums) {
-        float bounds[kTileQueries];
-        std::fill_n(bounds, kTileQueries, -std::numeric_limits<float>::infinity());
+        float lower_limits[kTileQueries];
+        std::fill_n(lower_limits, kTileQueries, -std::numeric_limits<float>::infinity());
         float products[kTileQueries * kPanelPoints];
-        std::uint32_t within[kTileQueries];
+        std::uint32_t reaches_limit[kTileQueries];
         const std::size_t first = panel * kPanelPoints;
         for (std::size_t tile = first / kTileQueries * kTileQueries; tile < columns_; tile += kTileQueries) {
-            kernels().products(queries_.data() + tile * count, points_.data() + panel * panel_floats(), count, bounds,
-                               products, within);
+            kernels().half_distance_products(queries_.data() + tile * count, points_.data() + panel * panel_floats(),
+                                             count, lower_limits, products, reaches_limit);
             for (std::size_t row = std::max(tile, first); row < std::min(tile + kTileQueries, columns_); ++row) {
                 const float* const source = products + (row - tile) * kPanelPoints;
                 double* const target = sums.row(row) + first;

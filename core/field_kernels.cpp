@@ -58,8 +58,8 @@ void deposit(const LatticePoint* points, std::size_t count, const float* weights
 }
 
 template <bool kWeighted>
-double read_points(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
-                   std::size_t stride, float slope, float* push) {
+double interpolate_points(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
+                          std::size_t stride, float gradient_scale, float* push) {
     double total = 0.0;
     for (const LatticePoint* point = points; point != points + count; ++point) {
         const Footprint across(point->x);
@@ -70,23 +70,23 @@ double read_points(const LatticePoint* points, std::size_t count, const float* w
         Floats8 value = {};
         Floats8 value_by_y = {};
         for (std::size_t tap = 0; tap < kTaps; ++tap, source += stride) {
-            const Floats8 nodes = load(source);
-            value += nodes * weights_y[tap];
-            value_by_y += nodes * slopes_y[tap];
+            const Floats8 node_values = load(source);
+            value += node_values * weights_y[tap];
+            value_by_y += node_values * slopes_y[tap];
         }
         const Floats8 weights_x = across.weights();
         const auto at_point = static_cast<double>(sum(value * weights_x));
         total += kWeighted ? weights[point->index] * at_point : at_point;
-        push[2 * std::size_t{point->index}] = slope * sum(value * across.slopes());
-        push[2 * std::size_t{point->index} + 1] = slope * sum(value_by_y * weights_x);
+        push[2 * std::size_t{point->index}] = gradient_scale * sum(value * across.slopes());
+        push[2 * std::size_t{point->index} + 1] = gradient_scale * sum(value_by_y * weights_x);
     }
     return total;
 }
 
-double read(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
-            std::size_t stride, float slope, float* push) {
-    return weights == nullptr ? read_points<false>(points, count, weights, lattice, stride, slope, push)
-                              : read_points<true>(points, count, weights, lattice, stride, slope, push);
+double interpolate(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
+                   std::size_t stride, float gradient_scale, float* push) {
+    return weights == nullptr ? interpolate_points<false>(points, count, weights, lattice, stride, gradient_scale, push)
+                              : interpolate_points<true>(points, count, weights, lattice, stride, gradient_scale, push);
 }
 
 #include "fourier_passes.hpp"
@@ -94,7 +94,7 @@ double read(const LatticePoint* points, std::size_t count, const float* weights,
 }  // namespace
 
 extern const FieldKernels field_table;
-const FieldKernels field_table = {deposit, read, transform, forward_columns, convolve_rows, backward_columns};
+const FieldKernels field_table = {deposit, interpolate, transform, forward_columns, convolve_rows, backward_columns};
 
 }  // namespace PIXELSNE_ISA
 }  // namespace pixelsne

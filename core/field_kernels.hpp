@@ -57,10 +57,10 @@ struct FieldKernels {
     void (*deposit)(const LatticePoint* points, std::size_t count, const float* weights, std::size_t first_row,
                     std::size_t stride, float* rows);
 
-    // Evaluates the lattice's interpolant at points: push[index] = slope * its gradient. Returns the sum of its values,
-    // each times the weight of its point.
-    double (*read)(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
-                   std::size_t stride, float slope, float* push);
+    // Evaluates the lattice's interpolant at points: push[index] = gradient_scale * its gradient. Returns the sum of
+    // its values, each times the weight of its point.
+    double (*interpolate)(const LatticePoint* points, std::size_t count, const float* weights, const float* lattice,
+                          std::size_t stride, float gradient_scale, float* push);
 
     // Transforms the lines in `data`. scratch: a buffer of the same size. Returns the buffer that holds the result.
     float* (*transform)(const FourierPlan& plan, float* data, float* scratch);

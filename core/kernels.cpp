@@ -55,9 +55,9 @@ void squared_distances(const float* const* queries, const float* panel, std::siz
     }
 }
 
-void products(const float* queries, const float* panel, std::size_t dimensions, const float* bounds, float* out,
-              std::uint32_t* within) {
-    for (std::size_t query = 0; query < kTileQueries; ++query) within[query] = 0;
+void half_distance_products(const float* queries, const float* panel, std::size_t dimensions, const float* lower_limits,
+                            float* out, std::uint32_t* reaches_limit) {
+    for (std::size_t query = 0; query < kTileQueries; ++query) reaches_limit[query] = 0;
     for (std::size_t group = 0; group < kPanelPoints; group += kGroupPoints) {
         TileSums sums;
         for (auto& row : sums) {
@@ -70,10 +70,10 @@ void products(const float* queries, const float* panel, std::size_t dimensions, 
         for (std::size_t query = 0; query < kTileQueries; ++query) {
             std::uint32_t bits = 0;
             for (std::size_t part = 0; part < kGroupVectors; ++part) {
-                bits |= lane_bits(sums[query][part] >= bounds[query]) << (part * kLanes);
+                bits |= lane_bits(sums[query][part] >= lower_limits[query]) << (part * kLanes);
             }
             if (bits == 0) continue;
-            within[query] |= bits << group;
+            reaches_limit[query] |= bits << group;
             for (std::size_t part = 0; part < kGroupVectors; ++part) {
                 store(out + query * kPanelPoints + group + part * kLanes, sums[query][part]);
             }
@@ -127,8 +127,8 @@ void gaussian_weights(const float* gaps, std::size_t k, float precision, float* 
     sums[2] = sum(second);
 }
 
-void distances_to_rows(const float* query, const float* rows, std::size_t dimensions, const std::uint32_t* indices,
-                       std::size_t count, float* out) {
+void squared_distances_to_rows(const float* query, const float* rows, std::size_t dimensions,
+                               const std::uint32_t* indices, std::size_t count, float* out) {
     constexpr std::size_t kAhead = 8;  // number of rows between prefetch and use
     for (std::size_t index = 0; index < count; ++index) {
         if (index + kAhead < count) {
@@ -196,7 +196,7 @@ double log_distances(const SparseRows& matrix, const float* positions, std::size
 // The number of vectors that are added in float before their sum is added to a double.
 constexpr std::size_t kVectorsAtOnce = 16;
 
-double entropy(const float* values, std::size_t count, double* mass) {
+double negative_entropy(const float* values, std::size_t count, double* mass) {
     double total = 0.0;
     *mass = 0.0;
     for (std::size_t first = 0; first < count; first += kVectorsAtOnce * kLanes) {
@@ -416,9 +416,20 @@ void step(const StepSettings& settings, const float* attraction, const float* pu
 
 extern const FieldKernels field_table;  // field_kernels.cpp
 extern const Kernels table;
-const Kernels table = {
-    PIXELSNE_ISA_NAME, &field_table, squared_distances, products, distances_to_rows, squared_distance, find,
-    gaussian_weights,  attraction,   log_distances,     entropy,  exact_repulsion,   tree_repulsion,   step};
+const Kernels table = {PIXELSNE_ISA_NAME,
+                       &field_table,
+                       squared_distances,
+                       half_distance_products,
+                       squared_distances_to_rows,
+                       squared_distance,
+                       find,
+                       gaussian_weights,
+                       attraction,
+                       log_distances,
+                       negative_entropy,
+                       exact_repulsion,
+                       tree_repulsion,
+                       step};
 
 }  // namespace PIXELSNE_ISA
 }  // namespace pixelsne

@@ -66,14 +66,14 @@ struct Kernels {
 
     // Computes the same comparison as a product, with half the arithmetic. queries: (6, d); panel: (1 + d, 32), whose
     // first row holds -|p|^2 / 2, or minus infinity where there is no point. out (6, 32) receives q.p - |p|^2 / 2 =
-    // (|q|^2 - |q - p|^2) / 2. Bit p of within[q] is set if out is at least bounds[q]. Values of out
-    // without such a bit may be missing.
-    void (*products)(const float* queries, const float* panel, std::size_t dimensions, const float* bounds, float* out,
-                     std::uint32_t* within);
+    // (|q|^2 - |q - p|^2) / 2. Bit p of reaches_limit[q] is set if out is at least lower_limits[q]. Values
+    // of out without such a bit are unspecified.
+    void (*half_distance_products)(const float* queries, const float* panel, std::size_t dimensions,
+                                   const float* lower_limits, float* out, std::uint32_t* reaches_limit);
 
     // out[i] = squared distance between the query and row indices[i] of rows (n, d).
-    void (*distances_to_rows)(const float* query, const float* rows, std::size_t dimensions,
-                              const std::uint32_t* indices, std::size_t count, float* out);
+    void (*squared_distances_to_rows)(const float* query, const float* rows, std::size_t dimensions,
+                                      const std::uint32_t* indices, std::size_t count, float* out);
 
     float (*squared_distance)(const float* first, const float* second, std::size_t dimensions);
 
@@ -92,7 +92,7 @@ struct Kernels {
     double (*log_distances)(const SparseRows& matrix, const float* positions, std::size_t begin, std::size_t end);
 
     // Returns the sum of p log p over `count` values >= 0, and in `mass` the sum of p.
-    double (*entropy)(const float* values, std::size_t count, double* mass);
+    double (*negative_entropy)(const float* values, std::size_t count, double* mass);
 
     // push[i] = sum over j of (y_i - y_j) / (1 + d2)^2 for begin <= i < end and all n points, given as xs and ys.
     // Returns the sum over these i of sum over j != i of 1 / (1 + d2). With weights (n), terms of the push have the

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kTilesPerChunk = 64;
 
-// Packs 32 directions at a time into a panel of kernels().products. The first row of a panel, which the kernel
-// adds, is zero.
+// Packs 32 directions at a time into a panel of kernels().half_distance_products. The first row of a panel, which the
+// kernel adds, is zero.
 AlignedVector<float> pack_directions(ArrayView<const float> directions) {
     const std::size_t floats = (1 + directions.rows) * kPanelPoints;
     AlignedVector<float> packed(chunk_count(directions.columns, kPanelPoints) * floats);
@@ -32,8 +32,8 @@ AlignedVector<float> pack_directions(ArrayView<const float> directions) {
 void project_rows(ArrayView<const float> rows, ArrayView<const float> directions, int threads, ArrayView<float> out) {
     const AlignedVector<float> packed = pack_directions(directions);
     const std::size_t floats = (1 + directions.rows) * kPanelPoints;
-    float bounds[kTileQueries];
-    std::fill_n(bounds, kTileQueries, -std::numeric_limits<float>::infinity());
+    float lower_limits[kTileQueries];
+    std::fill_n(lower_limits, kTileQueries, -std::numeric_limits<float>::infinity());
     parallel_for(
         rows.rows, kTilesPerChunk * kTileQueries, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
             AlignedVector<float> padded(kTileQueries * rows.columns);
@@ -47,9 +47,9 @@ void project_rows(ArrayView<const float> rows, ArrayView<const float> directions
                 }
                 for (std::size_t column = 0; column < directions.columns; column += kPanelPoints) {
                     float products[kTileQueries * kPanelPoints] = {};
-                    std::uint32_t within[kTileQueries];
-                    kernels().products(queries, packed.data() + column / kPanelPoints * floats, rows.columns, bounds,
-                                       products, within);
+                    std::uint32_t reaches_limit[kTileQueries];
+                    kernels().half_distance_products(queries, packed.data() + column / kPanelPoints * floats,
+                                                     rows.columns, lower_limits, products, reaches_limit);
                     for (std::size_t row = 0; row < filled; ++row) {
                         std::copy_n(products + row * kPanelPoints, std::min(kPanelPoints, directions.columns - column),
                                     out.row(first + row) + column);

@@ -19,8 +19,8 @@ struct DescentState {
 CoordinateSums move_points(const StepSettings& settings, Positions attraction, Positions push, int threads,
                            DescentState& state);
 
-// Moves the points, centers the map at 0 and returns its bounds. If a coordinate is no longer finite, neither is the
-// center, and the bounds are empty: low > high.
+// Moves the points, centers the map at 0 and returns its bounds. If a coordinate is not finite, neither are the center
+// and the returned bounds along that axis.
 Bounds take_step(const StepSettings& settings, Positions attraction, Positions push, int threads, DescentState& state);
 
 }  // namespace pixelsne

@@ -67,7 +67,7 @@ class Watched:
     def open(self, address):
         """Open an address with the renderer under test: the page takes WebGL in software only if asked to."""
         joint = "&" if "#" in address else "#"
-        self.page.goto(f"{address}{joint}draw={self.drawing}")
+        self.page.goto(f"{address}{joint}renderer={self.drawing}")
         self.page.wait_for_selector("html[data-ready]", timeout=60_000)
         return self.page
 

@@ -24,7 +24,7 @@ class TestFieldOfShards:
         found = _core.FieldConvolution().apply(total, lattice, len(positions), 2)
         pushes, sums = [np.empty_like(part) for part in parts], 0.0
         for shard, part in zip(shards, pushes, strict=True):
-            sums += shard.read(total, part, 2)
+            sums += shard.interpolate(total, part, 2)
         assert found == pytest.approx(normalizer, rel=1e-5)
         assert sums - len(positions) == pytest.approx(found, rel=1e-5)  # the sum of reads is known before the read
         assert np.abs(np.concatenate(pushes) - push).max() < 1e-5 * np.abs(push).max()

@@ -31,5 +31,5 @@ def test_offsets_above_two_to_the_thirty_first():
     np.testing.assert_allclose(force, [[0, 0], [0, 0], [expected, 0]], rtol=1e-6)
     logarithms, mass = attraction.divergence(positions, 2)
     assert mass == pytest.approx(1.0)
-    entropy = 0.25 * np.log(0.25) + 0.75 * np.log(0.75)
-    assert logarithms == pytest.approx(entropy + 0.25 * np.log(10) + 0.75 * np.log(5), rel=1e-6)
+    negative_entropy = 0.25 * np.log(0.25) + 0.75 * np.log(0.75)
+    assert logarithms == pytest.approx(negative_entropy + 0.25 * np.log(10) + 0.75 * np.log(5), rel=1e-6)

@@ -116,7 +116,7 @@ def test_recall_on_clusters(method, n, d, k):
 
 def search_clusters(points, k, rows=None, **changes):
     """Run the core's search with small clusters, so that few points make many. By default all clusters are probed."""
-    effort = {"seed": 0, "size": 40, "recall": 1.0, "probes": len(points), "reach": 0, "threads": 2} | changes
+    effort = {"seed": 0, "size": 40, "recall": 1.0, "max_probes": len(points), "reach": 0, "threads": 2} | changes
     n_queries = len(points) if rows is None else len(rows)
     return _core.cluster_neighbors(
         points, rows, k, **effort, n_queries=n_queries, reorder=False, token=_core.ProgressToken()
@@ -127,8 +127,8 @@ def test_clusters_of_chosen_rows_are_those_of_a_copy():
     points = make_points("normal", 900, 7, seed=0)
     rows = np.random.default_rng(0).permutation(900)[:700].astype(np.int32)
     for found, expected in zip(
-        search_clusters(points, 10, rows, recall=0.9, probes=5, reach=5),
-        search_clusters(points[rows], 10, recall=0.9, probes=5, reach=5),
+        search_clusters(points, 10, rows, recall=0.9, max_probes=5, reach=5),
+        search_clusters(points[rows], 10, recall=0.9, max_probes=5, reach=5),
         strict=True,
     ):
         np.testing.assert_array_equal(found, expected)
@@ -175,7 +175,7 @@ def test_exploring_raises_the_recall():
     points = make_points("normal", 3000, 12, seed=4)
     truth = nearest(points, 20)[0]
     plain, explored = (
-        recall(search_clusters(points, 20, recall=0.999, probes=4, reach=reach)[0], truth) for reach in (0, 15)
+        recall(search_clusters(points, 20, recall=0.999, max_probes=4, reach=reach)[0], truth) for reach in (0, 15)
     )
     assert explored > plain + 0.1
 
@@ -183,7 +183,7 @@ def test_exploring_raises_the_recall():
 @pytest.mark.parametrize("kind", ["duplicates", "constant", "line", "outlier"])
 def test_clusters_smaller_than_k_are_combined(kind):
     points = make_points(kind, 500, 4, seed=2)
-    indices, distances = search_clusters(points, 150, size=5, recall=0.5, probes=1, reach=3)
+    indices, distances = search_clusters(points, 150, size=5, recall=0.5, max_probes=1, reach=3)
     check_contract(points, 150, Neighbors(indices, distances))
 
 
@@ -285,17 +285,17 @@ def test_points_far_from_their_cluster_use_the_second_pass():
     """There are so many small clusters that the first pass covers only the nearest ones."""
     points = noise_between_clusters(6000, 20, seed=1)
     truth = find_neighbors(points, 20, "exact", 0, 2).distances
-    found = search_clusters(points, 20, size=15, recall=0.99, probes=60)
+    found = search_clusters(points, 20, size=15, recall=0.99, max_probes=60)
     assert np.percentile(recall_per_row(*found, truth)[:60], 1) > 0.85
-    found = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5)
+    found = search_clusters(points, 20, size=15, recall=0.99, max_probes=60, reach=5)
     check_contract(points, 20, Neighbors(*found))
     for threads in (1, 7):
-        again = search_clusters(points, 20, size=15, recall=0.99, probes=60, reach=5, threads=threads)
+        again = search_clusters(points, 20, size=15, recall=0.99, max_probes=60, reach=5, threads=threads)
         assert all(np.array_equal(*arrays) for arrays in zip(again, found, strict=True))
 
 
 def recall_with_few_probes(points):
-    found = search_clusters(points, 20, size=64, recall=0.999, probes=15)
+    found = search_clusters(points, 20, size=64, recall=0.999, max_probes=15)
     return recall_per_row(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
 
 
@@ -311,7 +311,7 @@ def test_distant_outliers_do_not_lower_the_recall_of_others():
 
 def test_heavy_tailed_data_have_high_recall_everywhere():
     points = np.random.default_rng(0).standard_t(2, (6000, 12)).astype(np.float32)
-    found = search_clusters(points, 20, size=64, recall=0.99, probes=60)
+    found = search_clusters(points, 20, size=64, recall=0.99, max_probes=60)
     recalls = recall_per_row(*found, find_neighbors(points, 20, "exact", 0, 2).distances)
     assert np.percentile(recalls, 1) >= 0.85
     assert recalls.mean() > 0.985

@@ -41,7 +41,7 @@ def line(n, span, seed=0):
     return np.stack([x, 0.3 * x], axis=1).astype(np.float32)
 
 
-# A line is finer than the kernel can be sampled. Forces along it cancel, so the error is relatively large.
+# Forces along a line cancel, so the relative error is larger.
 MAX_ERROR = {clusters: 0.01, line: 0.05}
 
 
@@ -62,7 +62,8 @@ def test_the_field_against_the_reference(shape, span):
 
 def test_points_on_the_nodes_get_exact_values():
     """The interpolant has the kernel's own values at the nodes."""
-    side, spacing = 58, SPACING / 2  # as many as 64 nodes can hold; even, so that both have the same center
+    # The largest number of points per side that fits 64 nodes. It is even, too, so that points lie on nodes.
+    side, spacing = 58, SPACING / 2
     steps = spacing * (np.arange(side) - (side - 1) / 2)
     positions = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2).astype(np.float32)
     field = _core.FieldRepulsion()
@@ -103,11 +104,11 @@ def test_the_error_of_a_push_is_a_small_share_of_the_kernel_sum(positions):
     """Compares point by point with the kernel sum, because pushes may cancel."""
     push, normalizer = pixel_field(positions)
     true_push, true_normalizer = exact(positions)
-    kernels = (1 / (1 + cdist(positions, positions, "sqeuclidean"))).sum(axis=1)
+    kernel_sums = (1 / (1 + cdist(positions, positions, "sqeuclidean"))).sum(axis=1)
     errors = np.hypot(*(push.astype(np.float64) - true_push).T)
     # Floats far from 0 have imprecise distances, which is no error of the field.
     tolerance = np.abs(positions).max() * 1e-6
-    assert (errors / kernels).max() <= 0.015 + tolerance
+    assert (errors / kernel_sums).max() <= 0.015 + tolerance
     assert normalizer == pytest.approx(true_normalizer, rel=0.01, abs=1e-3)
 
 

@@ -65,9 +65,9 @@ def test_numbers():
 def test_large_numbers_keep_all_their_digits():
     ids = np.arange(123_456_789, 123_456_889)
     column = column_of("id", ids)
-    assert column.wide
+    assert column.is_float64
     np.testing.assert_array_equal(np.frombuffer(column.content, dtype="<f8"), ids)
-    assert not column_of("id", np.arange(100)).wide
+    assert not column_of("id", np.arange(100)).is_float64
 
 
 def test_a_label_is_categories_whatever_it_looks_like():
@@ -85,7 +85,7 @@ def test_categories(number, kind):
     column = column_of("a", values)
     assert column.kind == "category"
     codes = np.frombuffer(column.content, dtype=kind)
-    assert [column.names[code] for code in codes[:50]] == values[:50].tolist()
+    assert [column.categories[code] for code in codes[:50]] == values[:50].tolist()
 
 
 def test_many_categories_have_wide_codes():
@@ -364,7 +364,7 @@ def test_columns_with_gaps_are_shown(fitted):
     mixed = np.array([1, "b", None] * 20, dtype=object)
     page, one = page_to_show(fitted, {"kind": kinds, "mixed": mixed})
     assert [column.name for column in page.columns] == ["kind", "mixed"]
-    assert page.columns[0].names == ("a",)
+    assert page.columns[0].categories == ("a",)
     assert one.extra_columns.column("kind").null_count == 40
 
 

@@ -52,7 +52,7 @@ def fitted(clusters):
 def test_frames_of_columns(columns, fitted):
     with viewer.show(fitted, columns=columns, color="kind", open_browser=False) as view:
         shown = {column.name: column for column in view._server.page.columns}
-    assert shown["kind"].names == ("kind 0", "kind 1", "kind 2")
+    assert shown["kind"].categories == ("kind 0", "kind 1", "kind 2")
     assert np.array_equal(np.frombuffer(shown["kind"].content, dtype="u1"), np.arange(600) % 3)
     assert shown["size"].kind == "number"
 

@@ -32,9 +32,9 @@ def is_free(page, placed, rows):
     width, height = page.viewport_size["width"], page.viewport_size["height"]
     free = (points >= 0).all(axis=1) & (points[:, 0] <= width) & (points[:, 1] <= height)
     for box in covers(page):
-        beyond = [box["x"], box["y"]] > points
+        before = [box["x"], box["y"]] > points
         after = points > [box["x"] + box["width"], box["y"] + box["height"]]
-        free &= (beyond | after).any(axis=1)
+        free &= (before | after).any(axis=1)
     return bool(free.all())
 
 
@@ -85,7 +85,7 @@ def test_the_panel_ends_above_the_drawer(browser, server):
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
+def test_the_run_footer_covers_no_points(browser, shown, screen):
     one = shown[0]
     live = LiveRun((_ for _ in ()), 10, lambda: "max_iter")
     view = serve_page(Page("fruit", one.resolution, 900), live, None, open_browser=False, port=0)
@@ -99,13 +99,13 @@ def test_the_line_of_a_run_cuts_nothing_off(browser, shown, screen):
     page.keyboard.press("l")
     drag_around(page, CENTERS[2], 50)
     settle(page)
-    drawer, line = page.locator("#drawer").bounding_box(), page.locator("#run-footer").bounding_box()
-    assert abs(drawer["y"] + drawer["height"] - line["y"]) <= 1, "the drawer stands on it"
+    drawer, footer = page.locator("#drawer").bounding_box(), page.locator("#run-footer").bounding_box()
+    assert abs(drawer["y"] + drawer["height"] - footer["y"]) <= 1, "the drawer stands on it"
     watched.close()
     view.close()
 
 
-def test_labels_stay_in_the_room(browser):
+def test_labels_stay_in_the_visible_area(browser):
     """A label near the edge is moved into the visible area, and its text is not cut off."""
     rng = np.random.default_rng(0)
     placed = np.concatenate([rng.normal(20, 4, (200, 2)), rng.normal([580, 380], 4, (200, 2))]).astype(np.float32)
@@ -126,7 +126,7 @@ def test_labels_stay_in_the_room(browser):
     server.close()
 
 
-def home_of(browser, placed, resolution=(1000, 1000)):
+def open_map(browser, placed, resolution=(1000, 1000)):
     server = serve(Map(placed.astype(np.float32), resolution, pa.table({"kind": ["a", "b"] * (len(placed) // 2)})))
     watched = Watched(browser)
     page = watched.open(server.address)
@@ -137,7 +137,7 @@ def test_a_few_outliers_do_not_shrink_the_map(browser):
     rng = np.random.default_rng(0)
     placed = rng.normal([500, 500], 15, (20_000, 2))
     placed[:6] = [[0, 0], [999, 999], [0, 999], [999, 0], [1, 1], [998, 998]]
-    server, watched, page = home_of(browser, placed)
+    server, watched, page = open_map(browser, placed)
     scale = camera_of(page)[0]
     assert scale > 4, "the cluster, 120 pixels across, fills the screen"
     most = placed[6:]
@@ -157,14 +157,14 @@ def test_a_map_that_is_not_much_larger_than_most_of_it_is_shown_whole(browser):
     rng = np.random.default_rng(0)
     placed = rng.uniform(300, 700, (20_000, 2))
     placed[:6] = [[280, 280], [720, 720], [280, 720], [720, 280], [281, 281], [719, 719]]
-    server, watched, page = home_of(browser, placed)
+    server, watched, page = open_map(browser, placed)
     assert is_free(page, placed, np.arange(len(placed)))
     watched.close()
     server.close()
 
 
 def test_points_that_are_all_in_one_place(browser):
-    server, watched, page = home_of(browser, np.full((10, 2), 500.0))
+    server, watched, page = open_map(browser, np.full((10, 2), 500.0))
     page.mouse.move(*screen_position(page, 500, 500))
     page.wait_for_selector("#tooltip:not([hidden])")
     assert watched.errors == []

@@ -33,7 +33,7 @@ def fit(values, weights=None, **parameters):
 
 
 @pytest.fixture(scope="module")
-def kernels(clusters):
+def conditional_affinities(clusters):
     """The conditional affinities of 60 points, and the same as a dense matrix."""
     conditional = calibrate(find_neighbors(clusters[:60], 15, "exact", 0, 1), (5.0,), 1)
     dense = np.zeros((60, 60))
@@ -47,7 +47,7 @@ def counts(random):
 
 
 def weigh_copy(conditional, weights):
-    """Return what `weigh` does, which changes its argument."""
+    """Call `weigh` on a copy, because it changes its argument."""
     return weigh(replace(conditional, values=conditional.values.copy()), weights)
 
 
@@ -59,23 +59,23 @@ def prepare(conditional, weights):
 
 
 def forces(affinities, weights, positions):
-    """Return pull and push on one copy of each row, and the normalizer, with the unit of the weights undone."""
+    """Return the pull and push on one copy of each row, and the normalizer, all for weights relative to their mean."""
     pull, push = np.empty_like(positions), np.empty_like(positions)
     _core.Attraction(affinities.offsets, affinities.columns, affinities.values).forces(positions, pull, 1)
     normalizer = _core.exact_repulsion(positions, push, 1, weights.values) + weights.inner_pairs
     return pull / weights.values[:, None], push, normalizer
 
 
-def test_affinities_against_repeated_rows(kernels, counts):
-    conditional, dense = kernels
+def test_affinities_against_repeated_rows(conditional_affinities, counts):
+    conditional, dense = conditional_affinities
     joint = reference.dense(prepare(conditional, counts)[0])
     np.testing.assert_allclose(joint, reference.Repeated(dense, counts).joint_of_rows(), rtol=1e-4, atol=1e-10)
     assert joint.sum() == pytest.approx(1.0, rel=1e-5)
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 10.0])
-def test_forces_and_divergence_against_repeated_rows(kernels, counts, random, scale):
-    conditional, dense = kernels
+def test_forces_and_divergence_against_repeated_rows(conditional_affinities, counts, random, scale):
+    conditional, dense = conditional_affinities
     positions = (scale * random.normal(size=(60, 2))).astype(np.float32)
     repeated, (affinities, weights) = reference.Repeated(dense, counts), prepare(conditional, counts)
     pull, push, normalizer = forces(affinities, weights, positions)
@@ -88,10 +88,10 @@ def test_forces_and_divergence_against_repeated_rows(kernels, counts, random, sc
     assert prepared.kl_divergence(positions, settings) == pytest.approx(repeated.kl_divergence(positions), rel=1e-4)
 
 
-@pytest.mark.parametrize("real", [False, True])
-def test_the_force_is_the_gradient_of_the_divergence(kernels, counts, random, real):
-    conditional, _ = kernels
-    row_weights = random.exponential(2, 60) if real else counts
+@pytest.mark.parametrize("fractional", [False, True])
+def test_the_force_is_the_gradient_of_the_divergence(conditional_affinities, counts, random, fractional):
+    conditional, _ = conditional_affinities
+    row_weights = random.exponential(2, 60) if fractional else counts
     positions = random.normal(0, 3, (60, 2))
     affinities, weights = prepare(conditional, row_weights)
     joint, values = reference.dense(affinities), weights.values.astype(np.float64)
@@ -112,8 +112,8 @@ def test_the_force_is_the_gradient_of_the_divergence(kernels, counts, random, re
         assert gradient[point, axis] == pytest.approx(slope, rel=2e-3, abs=1e-5 * np.abs(gradient).max())
 
 
-def test_the_descent_moves_points_by_the_force_on_one_copy(kernels, counts, random):
-    conditional, _ = kernels
+def test_the_descent_moves_points_by_the_force_on_one_copy(conditional_affinities, counts, random):
+    conditional, _ = conditional_affinities
     affinities, weights = prepare(conditional, counts)
     positions = random.normal(0, 3, (60, 2)).astype(np.float32)
     settings = settings_of(PixelSNE(max_iter=2, early_exaggeration=1.0, learning_rate=3.0, momentum=0.0))
@@ -169,8 +169,8 @@ def test_weights_of_precomputed_affinities(random):
     np.testing.assert_allclose(shares, 1 / np.maximum(1, ratio), rtol=1e-5)
 
 
-def test_blocks_change_nothing(kernels, counts, monkeypatch):
-    conditional, _ = kernels
+def test_blocks_change_nothing(conditional_affinities, counts, monkeypatch):
+    conditional, _ = conditional_affinities
     weights = counts / counts.mean()
     (whole, shares), affinities = weigh_copy(conditional, weights), prepare(conditional, counts)[0]
     term = kl_term(affinities, weights.astype(np.float32))
@@ -286,7 +286,7 @@ def test_sparse_input_metrics_and_initial_positions(clusters, random):
 
 
 def test_weights_of_equal_rows_add_up(clusters):
-    """Two equal rows of weights 1 and 2 are one point of weight 3; only the pair of them does not count."""
+    """Two equal rows of weights 1 and 2 are one point of weight 3; only inner_pairs omits the pairs between the two."""
     values, weights = np.concatenate([clusters, clusters[:50]]), np.ones(650)
     weights[600:] = 2.0
     merged, single = (
@@ -365,11 +365,12 @@ def test_new_rows_are_placed_on_the_weighted_map(digits, tmp_path):
     neighbors = fitted_map.space.neighbors_of(
         values[1200:1260], fitted_map.neighborhood.n_neighbors, 1, _core.ProgressToken()
     )
-    kernels = calibrate(neighbors, fitted_map.neighborhood.perplexity, 1).values * fitted_map.weights[neighbors.indices]
-    kernels /= kernels.sum(axis=1, keepdims=True)
+    conditional = calibrate(neighbors, fitted_map.neighborhood.perplexity, 1).values
+    weighted_affinities = conditional * fitted_map.weights[neighbors.indices]
+    weighted_affinities /= weighted_affinities.sum(axis=1, keepdims=True)
     at = placed * np.array(model.screen_.unit_per_pixel) + np.array(model.screen_.origin)
     for row in range(60):
-        arguments = model.positions_, neighbors.indices[row], kernels[row], fitted_map.weights
+        arguments = model.positions_, neighbors.indices[row], weighted_affinities[row], fitted_map.weights
         cost = reference.placing_cost(at[row], *arguments)
         for angle in np.linspace(0, 2 * np.pi, 8):
             step = 0.1 * np.array([np.cos(angle), np.sin(angle)])

@@ -37,10 +37,10 @@ struct Block {
 class Symmetrizer {
 public:
     Symmetrizer(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                const std::vector<IncomingEdges>& incoming, std::size_t points, int threads, ProgressToken& token)
+                const std::vector<IncomingEdges>& incoming, std::size_t total_points, int threads, ProgressToken& token)
         : n_(indices.rows),
           k_(indices.columns),
-          scale_(static_cast<float>(0.5 / static_cast<double>(points))),
+          scale_(static_cast<float>(0.5 / static_cast<double>(total_points))),
           indices_(indices),
           conditional_(conditional),
           incoming_(incoming),
@@ -258,10 +258,10 @@ JointAffinities symmetrize(ArrayView<const std::int32_t> indices, ArrayView<cons
     return Symmetrizer(indices, conditional, {}, indices.rows, threads, token).run();
 }
 
-JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                                const std::vector<IncomingEdges>& incoming, std::size_t points, int threads,
-                                ProgressToken& token) {
-    return Symmetrizer(indices, conditional, incoming, points, threads, token).run();
+JointAffinities symmetrize_shard(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                                 const std::vector<IncomingEdges>& incoming, std::size_t total_points, int threads,
+                                 ProgressToken& token) {
+    return Symmetrizer(indices, conditional, incoming, total_points, threads, token).run();
 }
 
 }  // namespace pixelsne

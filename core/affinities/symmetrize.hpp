@@ -34,10 +34,10 @@ struct IncomingEdges {
     std::size_t count;
 };
 
-// Symmetrizes one shard: n of `points` points. Entries of `indices` from n on are points of other shards, which compute
-// the rows of those points. `incoming` has their edges to the points of this shard, each once.
-JointAffinities symmetrize_part(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
-                                const std::vector<IncomingEdges>& incoming, std::size_t points, int threads,
-                                ProgressToken& token);
+// Symmetrizes one shard, which has n of all `total_points` points. Entries of `indices` from n on are points of other
+// shards, which compute the rows of those points. `incoming` has their edges to the points of this shard, each once.
+JointAffinities symmetrize_shard(ArrayView<const std::int32_t> indices, ArrayView<const float> conditional,
+                                 const std::vector<IncomingEdges>& incoming, std::size_t total_points, int threads,
+                                 ProgressToken& token);
 
 }  // namespace pixelsne

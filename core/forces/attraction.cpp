@@ -24,12 +24,12 @@ AffinitySums sum_affinities(const SparseRows& affinities, int threads) {
         const std::int64_t first = affinities.offsets[begin];
         const auto count = static_cast<std::size_t>(affinities.offsets[end] - first);
         double mass = 0.0;
-        const double entropy = kernels().entropy(affinities.values + first, count, &mass);
-        parts[chunk] = {entropy, mass};
+        const double negative_entropy = kernels().negative_entropy(affinities.values + first, count, &mass);
+        parts[chunk] = {negative_entropy, mass};
     });
     AffinitySums sums{0.0, 0.0};
     for (const AffinitySums& part : parts) {
-        sums.entropy += part.entropy;
+        sums.negative_entropy += part.negative_entropy;
         sums.mass += part.mass;
     }
     return sums;

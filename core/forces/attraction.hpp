@@ -13,12 +13,12 @@ void attraction(const SparseRows& affinities, Positions positions, int threads, 
 
 // Sums over all p_ij > 0: of p_ij log(p_ij), which does not depend on the map, and of p_ij.
 struct AffinitySums {
-    double entropy;
+    double negative_entropy;
     double mass;
 };
 AffinitySums sum_affinities(const SparseRows& affinities, int threads);
 
-// Returns the sum of p_ij log(1 + d2). The KL divergence is entropy + this sum + mass * log(normalizer).
+// Returns the sum of p_ij log(1 + d2). The KL divergence is negative_entropy + this sum + mass * log(normalizer).
 double sum_log_distances(const SparseRows& affinities, Positions positions, int threads);
 
 }  // namespace pixelsne

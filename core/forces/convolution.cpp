@@ -38,7 +38,7 @@ double spline_response(std::size_t frequency, std::size_t size) {
 }
 
 // Returns the factors that undo both splines in the kernel's spectrum: the one that deposits points and the one that
-// reads at points.
+// interpolates at points.
 std::vector<double> deconvolution_factors(std::size_t nodes) {
     std::vector<double> factors(nodes + 1);
     for (std::size_t frequency = 0; frequency <= nodes; ++frequency) {
@@ -106,7 +106,7 @@ AlignedVector<float> Convolution::transform_kernel_down(int threads) const {
             for (std::size_t lane = 0; lane < kLineLanes; ++lane) {
                 const double x = static_cast<double>(folded(std::min(block * kLineLanes + lane, width), 2 * width));
                 const double squared = area * (x * x + y * y);
-                const double value = (lattice_.differences ? -squared : 1.0) / (1.0 + squared);
+                const double value = (lattice_.uses_kernel_minus_one ? -squared : 1.0) / (1.0 + squared);
                 data[row * kLineFloats + lane] = static_cast<float>(value);
                 data[row * kLineFloats + kLineLanes + lane] = 0.0f;
             }
@@ -151,11 +151,11 @@ SpectrumView Convolution::spectrum() {
     return {spectrum_.data(), 2 * lattice_.nodes[0] + kLineFloats, lattice_.nodes[0], lattice_.nodes[1]};
 }
 
-void Convolution::apply(AlignedVector<float>& nodes, std::size_t stride, int threads) {
+void Convolution::apply(AlignedVector<float>& node_values, std::size_t stride, int threads) {
     const FieldKernels& kernel = *kernels().field;
     const SpectrumView view = spectrum();
     run_chunks(view.width / kColumnsPerTask, threads, [&](std::size_t task) {
-        kernel.forward_columns(down_.plan(), nodes.data(), stride, task * kColumnsPerTask, view,
+        kernel.forward_columns(down_.plan(), node_values.data(), stride, task * kColumnsPerTask, view,
                                scratch_of(down_.plan().size));
     });
     run_chunks(view.height / kLineLanes + 1, threads, [&](std::size_t block) {
@@ -163,7 +163,7 @@ void Convolution::apply(AlignedVector<float>& nodes, std::size_t stride, int thr
                              view, scratch_of(across_.plan().size));
     });
     run_chunks(view.width / kColumnsPerTask, threads, [&](std::size_t task) {
-        kernel.backward_columns(down_.plan(), view, task * kColumnsPerTask, nodes.data(), stride,
+        kernel.backward_columns(down_.plan(), view, task * kColumnsPerTask, node_values.data(), stride,
                                 scratch_of(down_.plan().size));
     });
 }

@@ -26,8 +26,8 @@ public:
     // Adopts a lattice's size and kernel, and computes the kernel's spectrum if they have changed.
     void prepare(const FieldLattice& lattice, int threads);
 
-    // Replaces nodes, (rows, stride) floats, by their convolution.
-    void apply(AlignedVector<float>& nodes, std::size_t stride, int threads);
+    // Replaces node values, (rows, stride) floats, by their convolution.
+    void apply(AlignedVector<float>& node_values, std::size_t stride, int threads);
 
 private:
     AlignedVector<float> transform_kernel_down(int threads) const;  // (rows 0 to height, columns 0 to width)

@@ -27,7 +27,7 @@ constexpr double kSpacingStep = 1.189207115002721;  // the fourth root of 2
 
 // For smaller spans the kernel is K - 1, which is 0 where points coincide. The sum of K over all points would be n plus
 // a variation that float precision loses. For larger spans K is more accurate.
-constexpr double kSpanOfDifferences = 4.0;
+constexpr double kMinSpanOfKernel = 4.0;
 
 // The taps of a point at the boundary, plus a margin for rounding.
 constexpr double kMargin = static_cast<double>(kTaps) + 0.01;
@@ -66,8 +66,8 @@ double choose_spacing(const double (&spans)[2], std::size_t points, const Lattic
     if (nodes_for(span, widest) > max_nodes) return std::max(widest, spacing_for(span, max_nodes, widest));
     for (const SpacingChoice& choice : kChoices) {
         const double spacing = choice.share * widest;
-        const std::size_t nodes = nodes_for(spans[0], spacing) * nodes_for(spans[1], spacing);
-        if (nodes <= choice.nodes_per_point * points && nodes_for(span, spacing) <= max_nodes) return spacing;
+        const std::size_t node_count = nodes_for(spans[0], spacing) * nodes_for(spans[1], spacing);
+        if (node_count <= choice.nodes_per_point * points && nodes_for(span, spacing) <= max_nodes) return spacing;
     }
     return widest;
 }
@@ -92,7 +92,7 @@ FieldLattice choose_lattice(const Bounds& bounds, std::size_t points, const Latt
         const bool fits = nodes_for(span, fine) <= limits.max_nodes;
         lattice.spacing = std::min(lattice.spacing, fits ? fine : spacing_for(span, limits.max_nodes, limits.spacing));
     }
-    lattice.differences = span < kSpanOfDifferences;
+    lattice.uses_kernel_minus_one = span < kMinSpanOfKernel;
     for (int axis = 0; axis < 2; ++axis) {
         lattice.nodes[axis] = std::min(limits.max_nodes, nodes_for(spans[axis], lattice.spacing));
         const double center = (static_cast<double>(bounds.low[axis]) + bounds.high[axis]) / 2;

@@ -29,14 +29,14 @@ constexpr double kMaxSpacing = 1.2;
 constexpr double kCrowdedFactor = 3.0;
 
 struct FieldLattice {
-    double spacing;        // embedding units, equal along both axes
-    double origin[2];      // position of node (0, 0)
-    std::size_t nodes[2];  // columns, rows
-    bool differences;      // convolve with K - 1 instead of K
+    double spacing;              // embedding units, equal along both axes
+    double origin[2];            // position of node (0, 0)
+    std::size_t nodes[2];        // columns, rows
+    bool uses_kernel_minus_one;  // convolve with K - 1 instead of K
 
     bool same_kernel(const FieldLattice& other) const {
         return spacing == other.spacing && nodes[0] == other.nodes[0] && nodes[1] == other.nodes[1] &&
-               differences == other.differences;
+               uses_kernel_minus_one == other.uses_kernel_minus_one;
     }
 };
 

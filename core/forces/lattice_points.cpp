@@ -16,7 +16,8 @@ constexpr std::size_t kTaskRows = kBandRows + kTaps - 1;
 
 constexpr std::size_t kPointsPerChunk = 4096;
 
-// A task has at most this many points, or this share of all points. More tasks mean more rows to add up.
+// A task has at most kPointsPerTask points, or 1 / kMaxSplits of all points if that is more. More tasks mean more rows
+// to add up.
 constexpr std::size_t kPointsPerTask = 8192;
 constexpr std::size_t kMaxSplits = 256;
 
@@ -99,13 +100,13 @@ void LatticePoints::assign(Positions positions, PointWeights weights, const Fiel
 }
 
 void LatticePoints::sum_weights() {
-    inside_weight_ = inside_squares_ = static_cast<double>(sorted_.size());
+    inside_weight_ = inside_squared_weights_ = static_cast<double>(sorted_.size());
     if (!weights_) return;
-    inside_weight_ = inside_squares_ = 0.0;
+    inside_weight_ = inside_squared_weights_ = 0.0;
     for (const LatticePoint& point : sorted_) {
         const double weight = weights_[point.index];
         inside_weight_ += weight;
-        inside_squares_ += weight * weight;
+        inside_squared_weights_ += weight * weight;
     }
 }
 
@@ -114,10 +115,10 @@ void LatticePoints::counts_to_offsets(std::size_t groups) {
     std::uint32_t total = 0;
     for (std::size_t group = 0; group < groups; ++group) {
         band_begin_[group] = total;
-        for (std::size_t count = group; count < counts_.size(); count += groups) {
-            const std::uint32_t points = counts_[count];
-            counts_[count] = total;
-            total += points;
+        for (std::size_t index = group; index < counts_.size(); index += groups) {
+            const std::uint32_t count = counts_[index];
+            counts_[index] = total;
+            total += count;
         }
     }
 }
@@ -145,15 +146,15 @@ void LatticePoints::run_tasks(int threads) {
 }
 
 // Adds rows that several tasks touch in the order of the tasks, independently of the threads that ran them.
-void LatticePoints::deposit(int threads, Nodes& nodes) {
+void LatticePoints::deposit(int threads, NodeValues& node_values) {
     run_tasks(threads);
     const std::size_t width = stride();
-    nodes.resize(lattice_.nodes[1] * width);
+    node_values.resize(lattice_.nodes[1] * width);
     run_chunks(bands(), threads, [&](std::size_t band) {
         const std::size_t first_row = band * kBandRows;
         const std::size_t last_row = std::min(first_row + kBandRows, lattice_.nodes[1]);
-        std::fill(nodes.begin() + static_cast<std::ptrdiff_t>(first_row * width),
-                  nodes.begin() + static_cast<std::ptrdiff_t>(last_row * width), 0.0f);
+        std::fill(node_values.begin() + static_cast<std::ptrdiff_t>(first_row * width),
+                  node_values.begin() + static_cast<std::ptrdiff_t>(last_row * width), 0.0f);
         const std::size_t from_band = band > 0 ? band - 1 : 0;
         const auto is_before = [](const Task& task, std::size_t first_band) { return task.band < first_band; };
         auto task = std::lower_bound(tasks_.begin(), tasks_.end(), from_band, is_before);
@@ -162,23 +163,24 @@ void LatticePoints::deposit(int threads, Nodes& nodes) {
             const float* rows = task_rows_.data() + static_cast<std::size_t>(task - tasks_.begin()) * kTaskRows * width;
             for (std::size_t row = first_row; row < std::min(last_row, first_task_row + kTaskRows); ++row) {
                 const float* source = rows + (row - first_task_row) * width;
-                float* target = nodes.data() + row * width;
+                float* target = node_values.data() + row * width;
                 for (std::size_t column = 0; column < width; ++column) target[column] += source[column];
             }
         }
     });
 }
 
-// The deposited nodes, interpolated at all points and summed, give the sum of the squared nodes: one pass suffices.
-double LatticePoints::crowding(const Nodes& nodes, int threads) {
+// Interpolation is the transpose of the deposit, so the weighted sum of the interpolated values over all points is the
+// sum of the squared node values: one pass over the nodes suffices.
+double LatticePoints::crowding(const NodeValues& node_values, int threads) {
     const std::size_t width = stride();
     sums_.resize(bands());
     run_chunks(bands(), threads, [&](std::size_t band) {
         const std::size_t last_row = std::min((band + 1) * kBandRows, lattice_.nodes[1]);
         // Independent sums let the compiler vectorize the loop. kRowPadding divides the stride.
         float lanes[kRowPadding] = {};
-        const float* const end = nodes.data() + last_row * width;
-        for (const float* node = nodes.data() + band * kBandRows * width; node != end; node += kRowPadding) {
+        const float* const end = node_values.data() + last_row * width;
+        for (const float* node = node_values.data() + band * kBandRows * width; node != end; node += kRowPadding) {
             for (std::size_t lane = 0; lane < kRowPadding; ++lane) lanes[lane] += node[lane] * node[lane];
         }
         double total = 0.0;
@@ -190,13 +192,13 @@ double LatticePoints::crowding(const Nodes& nodes, int threads) {
     return sorted_.empty() ? 0.0 : total / inside_weight_;
 }
 
-double LatticePoints::read(const Nodes& nodes, int threads, ArrayView<float> push) {
-    const auto slope = static_cast<float>(-0.5 / lattice_.spacing);
+double LatticePoints::interpolate(const NodeValues& node_values, int threads, ArrayView<float> push) {
+    const auto gradient_scale = static_cast<float>(-0.5 / lattice_.spacing);
     sums_.resize(tasks_.size());
     run_chunks(tasks_.size(), threads, [&](std::size_t index) {
         const Task& task = tasks_[index];
-        sums_[index] = kernels().field->read(sorted_.data() + task.begin, task.end - task.begin, weights_.data,
-                                             nodes.data(), stride(), slope, push.data);
+        sums_[index] = kernels().field->interpolate(sorted_.data() + task.begin, task.end - task.begin, weights_.data,
+                                                    node_values.data(), stride(), gradient_scale, push.data);
     });
     double total = 0.0;
     for (const double sum : sums_) total += sum;

@@ -73,17 +73,17 @@ FieldValue MapField::on_lattice(const double* coordinates) const {
     const Taps along_y(coordinates[1] - static_cast<double>(row));
     double sum = 0.0, slope_x = 0.0, slope_y = 0.0;
     for (std::size_t tap = 0; tap < kTaps; ++tap) {
-        const float* nodes = field_.row(row - kTapsBelow + tap) + column - kTapsBelow;
+        const float* node_values = field_.row(row - kTapsBelow + tap) + column - kTapsBelow;
         double row_sum = 0.0, row_slope = 0.0;
         for (std::size_t column_tap = 0; column_tap < kTaps; ++column_tap) {
-            row_sum += along_x.weight[column_tap] * nodes[column_tap];
-            row_slope += along_x.slope[column_tap] * nodes[column_tap];
+            row_sum += along_x.weight[column_tap] * node_values[column_tap];
+            row_slope += along_x.slope[column_tap] * node_values[column_tap];
         }
         sum += along_y.weight[tap] * row_sum;
         slope_x += along_y.weight[tap] * row_slope;
         slope_y += along_y.slope[tap] * row_sum;
     }
-    if (lattice.differences) sum += field_.inside_weight();
+    if (lattice.uses_kernel_minus_one) sum += field_.inside_weight();
     return {sum, {slope_x / lattice.spacing, slope_y / lattice.spacing}};
 }
 

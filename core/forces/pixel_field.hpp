@@ -1,5 +1,5 @@
-// Repulsion by a field: deposits points on a lattice, convolves the lattice with the kernel, and reads the field's
-// value and gradient at the points.
+// Repulsion by a field: deposits points on a lattice, convolves the lattice with the kernel, and interpolates the
+// field's value and gradient at the points.
 //
 // With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of S(y_i) - 1, and the push on i is
 // -1/2 the gradient of S. So one scalar field gives both. With weights, S is the sum of w_j / (1 + |y - y_j|^2), and
@@ -27,7 +27,8 @@ double normalizer_of(const FieldLattice& lattice, double sum, double weight, dou
 
 class PixelField {
 public:
-    // may_be_sparse: keep the lattice however few points it has. This suits a field that is computed once.
+    // may_be_sparse: keep the lattice however many nodes it has per point, which suits a field that is computed once.
+    // Fewer than kFewPoints points still use the tree, and so do maps too wide for kMaxSpacing.
     explicit PixelField(bool may_be_sparse = false) : may_be_sparse_(may_be_sparse) {}
 
     // Writes push (n, 2) and returns the normalizer.
@@ -39,15 +40,15 @@ public:
     std::size_t outliers() const { return outlier_indices().size(); }
     const std::vector<std::uint32_t>& outlier_indices() const { return used_tree_ ? none_ : points_.outside(); }
     const float* row(std::size_t row) const {
-        return nodes_.data() + row * row_stride(lattice_);
+        return node_values_.data() + row * row_stride(lattice_);
     }  // after the convolution
     bool used_tree() const { return used_tree_; }
     double inside_weight() const { return points_.inside_weight(); }  // of the points on the lattice
 
 private:
-    Bounds choose_box(Positions positions, const LatticeLimits& limits, int threads);
+    Bounds choose_box_and_lattice(Positions positions, const LatticeLimits& limits, int threads);
     bool needs_tree(std::size_t n) const;
-    bool is_crowded(double spacing, int threads);
+    bool is_crowded(double requested_spacing, int threads);
     double repulsion_by_field(Positions positions, PointWeights weights, const Bounds& box, const LatticeLimits& limits,
                               int threads, ArrayView<float> push);
 
@@ -57,7 +58,7 @@ private:
     FieldLattice lattice_{};
     Convolution convolution_;
     LatticePoints points_;
-    Nodes nodes_;
+    NodeValues node_values_;
     std::vector<std::uint32_t> none_;
 };
 

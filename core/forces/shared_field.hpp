@@ -1,6 +1,6 @@
 // The field of a map whose points are distributed over several processes (shards). All shards deposit their points on
-// the same lattice, one process adds up the nodes and convolves them, and all shards read the result. Between
-// processes, nodes are (rows, columns) without padding.
+// the same lattice, one process adds up the node values and convolves them, and all shards interpolate the result.
+// Between processes, node values are (rows, columns) without padding.
 #pragma once
 
 #include "../array_view.hpp"
@@ -18,28 +18,28 @@ public:
     const FieldLattice& lattice() const { return lattice_; }
     std::size_t points() const { return count_; }
 
-    // Writes the nodes of this shard's points.
-    void deposit(int threads, ArrayView<float> nodes);
+    // Writes the node values of this shard's points.
+    void deposit(int threads, ArrayView<float> node_values);
 
     // Writes push (points, 2) and returns the sum of the field's values.
-    double read(ArrayView<const float> nodes, int threads, ArrayView<float> push);
+    double interpolate(ArrayView<const float> node_values, int threads, ArrayView<float> push);
 
 private:
     FieldLattice lattice_;
     std::size_t count_;
     LatticePoints points_;
-    Nodes nodes_;
+    NodeValues node_values_;
 };
 
-// Convolves the nodes. Keeps the kernel's spectrum from call to call.
+// Convolves the node values. Keeps the kernel's spectrum from call to call.
 class FieldConvolution {
 public:
-    // Replaces the sum of all shards' nodes by its convolution and returns the normalizer. points: of all shards.
-    double apply(const FieldLattice& lattice, std::size_t points, int threads, ArrayView<float> nodes);
+    // Replaces the sum of all shards' node values by its convolution and returns the normalizer. points: of all shards.
+    double apply(const FieldLattice& lattice, std::size_t points, int threads, ArrayView<float> node_values);
 
 private:
     Convolution convolution_;
-    Nodes nodes_;
+    NodeValues node_values_;
 };
 
 }  // namespace pixelsne

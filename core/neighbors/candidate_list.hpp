@@ -97,7 +97,7 @@ private:
         std::vector<std::uint64_t> keys;
         finish(keys);
         for (std::size_t slot = 0; slot < k_; ++slot) {
-            distances_[slot] = key_distance(keys[slot]);
+            distances_[slot] = key_squared_distance(keys[slot]);
             indices_[slot] = key_index(keys[slot]);
         }
         size_ = k_;

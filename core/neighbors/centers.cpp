@@ -59,8 +59,8 @@ void Centers::pack() { panels_.pack_all(view(), 1); }
 
 std::size_t Centers::nearest_of(const float* center, const Rows& candidates) const {
     std::vector<float> distances(candidates.size());
-    kernels().distances_to_rows(center, values_.data(), columns_, candidates.data(), candidates.size(),
-                                distances.data());
+    kernels().squared_distances_to_rows(center, values_.data(), columns_, candidates.data(), candidates.size(),
+                                        distances.data());
     return static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) - distances.begin());
 }
 

@@ -15,12 +15,12 @@ constexpr std::size_t kClustersPerChunk = 4;
 // The candidate lists of a block fit the second-level cache.
 constexpr std::size_t kMaxQueries = 256;
 
-// A point needs the second pass if at least 1 / kManyPart of the outermost 1 / kOuterPart of its first-pass clusters
-// score below its limit.
-constexpr std::size_t kOuterPart = 4;
-constexpr std::size_t kManyPart = 8;
+// A point needs the second pass if at least 1 / kMinBelowLimitDivisor of the outermost 1 / kOuterDivisor of its
+// first-pass clusters score below its limit.
+constexpr std::size_t kOuterDivisor = 4;
+constexpr std::size_t kMinBelowLimitDivisor = 8;
 
-// A query point that needs the second pass, and its row in the table.
+// A query point that needs the second pass, and its row in KeyRows.
 struct PendingQuery {
     std::uint32_t cluster, slot;
     std::size_t row;
@@ -39,15 +39,15 @@ public:
         points_.panels.compare(cluster, slots_, queries, lists_, workspace_);
     }
 
-    // Writes the neighbors of a query with exact distances and returns the largest squared distance. The distances in
-    // the lists come from products. They are precise enough for choosing neighbors, but not for returning them.
+    // Writes the neighbors of a query with exact squared distances and returns the largest one. The distances in the
+    // lists come from products. They are precise enough for choosing neighbors, but not for returning them.
     float write(std::size_t query, std::uint64_t* row) {
         const std::size_t k = points_.k;
         const Points sorted = points_.sorted;
         lists_[query].finish(keys_);
         for (std::size_t rank = 0; rank < k; ++rank) found_[rank] = key_index(keys_[rank]);
-        kernels().distances_to_rows(sorted.row(slots_[query]), sorted.data, sorted.columns, found_.data(), k,
-                                    distances_.data());
+        kernels().squared_distances_to_rows(sorted.row(slots_[query]), sorted.data, sorted.columns, found_.data(), k,
+                                            distances_.data());
         for (std::size_t rank = 0; rank < k; ++rank) row[rank] = candidate_key(distances_[rank], found_[rank]);
         return *std::max_element(distances_.begin(), distances_.end());
     }
@@ -81,9 +81,9 @@ public:
         probes_.score(cluster, block_.slots(), probes_.first_pass_count(), scores_);
         score_limits_.resize(end - begin);
         for (const std::uint32_t query : active_) update_score_limit(query);
-        for (std::size_t rank = 0; rank < probes_.first_pass_count(); ++rank) {
-            select_active(scores_.scores_of(rank));
-            if (!active_.empty()) compare(cluster, rank);
+        for (std::size_t nearby_index = 0; nearby_index < probes_.first_pass_count(); ++nearby_index) {
+            select_active(scores_.scores_of(nearby_index));
+            if (!active_.empty()) compare(cluster, nearby_index);
         }
         for (std::uint32_t query = 0; query < end - begin; ++query) {
             const float limit = probes_.score_limit(block_.write(query, rows.data() + (first_row + query) * points_.k));
@@ -109,22 +109,22 @@ private:
         active_.resize(count);
     }
 
-    void compare(std::size_t cluster, std::size_t rank) {
-        block_.compare(probes_.nearby(cluster)[rank], active_);
+    void compare(std::size_t cluster, std::size_t nearby_index) {
+        block_.compare(probes_.nearby(cluster)[nearby_index], active_);
         for (const std::uint32_t query : active_) {
             update_score_limit(query);
-            probes_.add(block_.slots()[query], rank);
+            probes_.add(block_.slots()[query], nearby_index);
         }
     }
 
     bool needs_second_pass(std::uint32_t query, float limit) const {
         const std::size_t count = probes_.first_pass_count();
         if (count == probes_.nearby_count()) return false;
-        std::size_t hits = 0;
-        for (std::size_t rank = count - count / kOuterPart; rank < count; ++rank) {
-            hits += scores_.scores_of(rank)[query] < limit ? 1 : 0;
+        std::size_t below_limit = 0;
+        for (std::size_t nearby_index = count - count / kOuterDivisor; nearby_index < count; ++nearby_index) {
+            below_limit += scores_.scores_of(nearby_index)[query] < limit ? 1 : 0;
         }
-        return hits * kManyPart * kOuterPart >= count;
+        return below_limit * kMinBelowLimitDivisor * kOuterDivisor >= count;
     }
 
     const ClusteredPoints& points_;
@@ -166,7 +166,7 @@ private:
         list.start(points_.k);
         const std::uint64_t* keys = rows.data() + pending.row * points_.k;
         for (std::size_t rank = 0; rank < points_.k; ++rank)
-            list.offer(key_distance(keys[rank]), key_index(keys[rank]));
+            list.offer(key_squared_distance(keys[rank]), key_index(keys[rank]));
         list.tighten();
     }
 
@@ -181,10 +181,11 @@ private:
         const std::vector<std::uint32_t> slots(block_.slots().begin() + static_cast<std::ptrdiff_t>(begin),
                                                block_.slots().begin() + static_cast<std::ptrdiff_t>(end));
         probes_.score(cluster, slots, probes_.nearby_count(), scores_);
-        for (std::size_t rank = probes_.first_pass_count(); rank < probes_.nearby_count(); ++rank) {
-            const std::uint32_t other = probes_.nearby(cluster)[rank];
+        for (std::size_t nearby_index = probes_.first_pass_count(); nearby_index < probes_.nearby_count();
+             ++nearby_index) {
+            const std::uint32_t other = probes_.nearby(cluster)[nearby_index];
             for (std::size_t query = begin; query < end; ++query) {
-                if (!(scores_.scores_of(rank)[query - begin] < probes_.score_limit(block_.list(query).limit())))
+                if (!(scores_.scores_of(nearby_index)[query - begin] < probes_.score_limit(block_.list(query).limit())))
                     continue;
                 active_[other].push_back(static_cast<std::uint32_t>(query));
                 compared.push_back(std::uint64_t{pending[query].slot} << 32 | other);
@@ -226,7 +227,7 @@ void run_second_pass(const ClusteredPoints& points, const std::vector<PendingQue
 
 }  // namespace
 
-KeyRows compare_clusters(const ClusteredPoints& points, ClusterProbes& probes, int threads, ProgressToken& token) {
+KeyRows compare_with_clusters(const ClusteredPoints& points, ClusterProbes& probes, int threads, ProgressToken& token) {
     const Clusters& clusters = points.clusters;
     const QueryPoints& query_points = points.query_points;
     KeyRows rows(query_points.count() * points.k);

@@ -17,8 +17,8 @@ struct ClusteredPoints {
     std::size_t k;
 };
 
-// Returns (query points, k) keys of the neighbors found: slots and true distances, unordered within a row. Records in
-// `probes` which clusters each point was compared with. Advances the token by the number of query points.
-KeyRows compare_clusters(const ClusteredPoints& points, ClusterProbes& probes, int threads, ProgressToken& token);
+// Returns (query points, k) keys of the neighbors found: slots and exact squared distances, unordered within a row.
+// Records in `probes` which clusters each point was compared with. Advances the token by the number of query points.
+KeyRows compare_with_clusters(const ClusteredPoints& points, ClusterProbes& probes, int threads, ProgressToken& token);
 
 }  // namespace pixelsne

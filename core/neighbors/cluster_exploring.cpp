@@ -64,7 +64,7 @@ public:
     Explorer(const ExploreInputs& inputs, std::size_t clusters, std::size_t k)
         : inputs_(inputs), k_(k), compared_(clusters, kNoSlot), candidates_(inputs.sorted.rows) {}
 
-    // Explores for the point at `slot`, whose table row is `row` and whose neighbor keys are at `keys`.
+    // Explores for the point at `slot`, whose row in KeyRows is `row` and whose neighbor keys are at `keys`.
     void explore(std::size_t cluster, std::size_t slot, std::size_t row, std::uint64_t* keys) {
         const auto self = static_cast<std::uint32_t>(slot);
         const std::size_t reach = inputs_.reach;
@@ -87,9 +87,9 @@ private:
     void offer(std::size_t slot, const std::vector<std::uint32_t>& slots, std::uint64_t* row) {
         distances_.resize(slots.size());
         const Points sorted = inputs_.sorted;
-        kernels().distances_to_rows(sorted.row(slot), sorted.data, sorted.columns, slots.data(), slots.size(),
-                                    distances_.data());
-        const float limit = key_distance(*std::max_element(row, row + k_));
+        kernels().squared_distances_to_rows(sorted.row(slot), sorted.data, sorted.columns, slots.data(), slots.size(),
+                                            distances_.data());
+        const float limit = key_squared_distance(*std::max_element(row, row + k_));
         keys_.assign(row, row + k_);
         for (std::size_t other = 0; other < slots.size(); ++other) {
             if (distances_[other] < limit) keys_.push_back(candidate_key(distances_[other], slots[other]));

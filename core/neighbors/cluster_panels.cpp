@@ -95,23 +95,24 @@ bool ClusterPanels::center_queries(std::size_t cluster, const std::vector<std::u
 
 void ClusterPanels::compare_by_products(std::size_t cluster, const std::vector<std::uint32_t>& queries,
                                         std::vector<CandidateList>& lists, Workspace& workspace) const {
-    workspace.bounds.assign(workspace.norms.size(), std::numeric_limits<float>::infinity());
+    workspace.lower_limits.assign(workspace.norms.size(), std::numeric_limits<float>::infinity());
     for (std::size_t index = 0; index < queries.size(); ++index) {
-        workspace.bounds[index] = 0.5f * (workspace.norms[index] - lists[queries[index]].limit());
+        workspace.lower_limits[index] = 0.5f * (workspace.norms[index] - lists[queries[index]].limit());
     }
     const Kernels& kernel = kernels();
     float products[kTileQueries * kPanelPoints];
-    std::uint32_t within[kTileQueries];
+    std::uint32_t reaches_limit[kTileQueries];
     for (std::size_t panel_index = first_panel_[cluster]; panel_index < first_panel_[cluster + 1]; ++panel_index) {
         const auto start =
             static_cast<std::uint32_t>((panel_index - first_panel_[cluster]) * kPanelPoints) + begin_[cluster];
         for (std::size_t tile = 0; tile < queries.size(); tile += kTileQueries) {
-            kernel.products(workspace.centered.data() + tile * sorted_.columns, panel(panel_index), sorted_.columns,
-                            workspace.bounds.data() + tile, products, within);
+            kernel.half_distance_products(workspace.centered.data() + tile * sorted_.columns, panel(panel_index),
+                                          sorted_.columns, workspace.lower_limits.data() + tile, products,
+                                          reaches_limit);
             for (std::size_t query = 0; query < kTileQueries; ++query) {
-                if (within[query] == 0) continue;
+                if (reaches_limit[query] == 0) continue;
                 CandidateList& list = lists[queries[tile + query]];
-                for (std::uint32_t bits = within[query]; bits != 0; bits &= bits - 1) {
+                for (std::uint32_t bits = reaches_limit[query]; bits != 0; bits &= bits - 1) {
                     const auto lane = lowest_bit(bits);
                     const float squared = workspace.norms[tile + query] - 2.0f * products[query * kPanelPoints + lane];
                     list.offer(std::max(0.0f, squared), start + lane);

@@ -30,9 +30,9 @@ public:
 
     // Buffers of compare(), reused from call to call.
     struct Workspace {
-        AlignedVector<float> centered;  // (queries, d) relative to the cluster's center
-        std::vector<float> norms;       // (queries) squared lengths of `centered`
-        std::vector<float> bounds;      // (queries) thresholds of the kernel
+        AlignedVector<float> centered;    // (queries, d) relative to the cluster's center
+        std::vector<float> norms;         // (queries) squared lengths of `centered`
+        std::vector<float> lower_limits;  // (queries) of Kernels::half_distance_products
     };
 
     // Offers the points of a cluster to lists[query] for each of `queries`. slots[query] is the query's slot in cluster
@@ -60,7 +60,7 @@ private:
     std::vector<std::size_t> first_panel_;  // (clusters + 1)
     std::vector<float> centers_;            // (clusters, d)
     std::vector<float> radii_;              // (clusters) largest squared distance from the center
-    AlignedVector<float> values_;           // (panels, 1 + d, 32), see Kernels::products
+    AlignedVector<float> values_;           // (panels, 1 + d, 32), see Kernels::half_distance_products
 };
 
 }  // namespace pixelsne

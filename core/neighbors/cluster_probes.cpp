@@ -36,7 +36,7 @@ ClusterProbes::ClusterProbes(Points sorted, const Clusters& clusters, Points cen
         const ProbeSample sample = sample_probes(sorted, clusters, *this, k, threads, token);
         const RankScaleFit fit = fit_rank_scale(sample, recall, max_probes, k);
         rank_scale_ = fit.rank_scale;
-        const auto count = static_cast<std::size_t>(kFirstPassPerProbe * fit.clusters);
+        const auto count = static_cast<std::size_t>(kFirstPassPerProbe * fit.mean_probes);
         first_pass_count_ = std::min(nearby_count_, std::max({count, kMinFirstPass, min_clusters}));
     }
     words_ = (first_pass_count_ + 63) / 64;

@@ -49,9 +49,10 @@ public:
         return exhaustive_ ? std::numeric_limits<float>::infinity() : std::sqrt(squared_distance);
     }
 
-    // Records that the point at `slot` was compared with nearby(its cluster)[rank], rank < first_pass_count().
-    void add(std::size_t slot, std::size_t rank) {
-        compared_[slot * words_ + rank / 64] |= std::uint64_t{1} << (rank % 64);
+    // Records that the point at `slot` was compared with nearby(its cluster)[nearby_index]. The index is below
+    // first_pass_count().
+    void add(std::size_t slot, std::size_t nearby_index) {
+        compared_[slot * words_ + nearby_index / 64] |= std::uint64_t{1} << (nearby_index % 64);
     }
 
     // Records the comparisons of the second pass: pairs of slot (high half) and cluster (low half), ascending.
@@ -79,7 +80,7 @@ private:
     std::size_t first_pass_count_;
     std::size_t words_;
     CenterNeighbors nearby_;               // nearby_count_ neighbors of each center
-    std::vector<std::uint64_t> compared_;  // (n, words) one bit per rank below first_pass_count_
+    std::vector<std::uint64_t> compared_;  // (n, words) one bit per nearby_index below first_pass_count_
     std::vector<std::uint64_t> second_pass_;
 };
 

@@ -15,26 +15,27 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 1024;
 
-// Sorts the rows and writes them to the table. new_index(slot): the index that the table has for a slot.
-// table_row(row): the table's row for a row of `rows`.
+// Replaces slots by new indices, sorts the keys within each row by distance, and writes the rows to the table.
+// new_index(slot): the index that the table has for a slot. table_row(row): the table's row for a row of `keys`.
 template <class NewIndex, class TableRow>
-void write_table(std::size_t query_count, int threads, KeyRows& rows, NeighborTable table, NewIndex&& new_index,
+void write_table(std::size_t query_count, int threads, KeyRows& keys, NeighborTable table, NewIndex&& new_index,
                  TableRow&& table_row) {
     const std::size_t k = table.k();
     parallel_for(query_count, kRowsPerChunk, threads, [&](std::size_t begin, std::size_t end, std::size_t) {
         for (std::size_t row = begin; row < end; ++row) {
-            std::uint64_t* keys = rows.data() + row * k;
+            std::uint64_t* row_keys = keys.data() + row * k;
             for (std::size_t rank = 0; rank < k; ++rank) {
-                keys[rank] = candidate_key(key_distance(keys[rank]), new_index(key_index(keys[rank])));
+                const std::uint64_t key = row_keys[rank];
+                row_keys[rank] = candidate_key(key_squared_distance(key), new_index(key_index(key)));
             }
-            std::sort(keys, keys + k);
-            table.write_row(table_row(row), keys);
+            std::sort(row_keys, row_keys + k);
+            table.write_row(table_row(row), row_keys);
         }
     });
 }
 
 // Returns (n) the new index of each slot: the row of a query point, the input index of any other point.
-std::vector<std::uint32_t> indices_by_cluster(const Clusters& clusters, const QueryPoints& query_points) {
+std::vector<std::uint32_t> new_index_of_slots(const Clusters& clusters, const QueryPoints& query_points) {
     std::vector<std::uint32_t> indices = clusters.order;
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
         query_points.for_each(clusters, cluster, [&](std::size_t slot, std::size_t row) {
@@ -45,7 +46,7 @@ std::vector<std::uint32_t> indices_by_cluster(const Clusters& clusters, const Qu
 }
 
 // Returns (rows) the input index of each row's point.
-std::vector<std::uint32_t> points_of_rows(const Clusters& clusters, const QueryPoints& query_points) {
+std::vector<std::uint32_t> input_index_of_rows(const Clusters& clusters, const QueryPoints& query_points) {
     std::vector<std::uint32_t> points(query_points.count());
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
         query_points.for_each(clusters, cluster,
@@ -75,25 +76,26 @@ void find_cluster_neighbors(SearchedPoints searched, const ClusterSettings& sett
         values = gather_rows(points, clusters.order, threads);
     }
     const Points sorted{values.data(), n, d};
-    KeyRows rows;
+    KeyRows keys;
     {
         ClusterPanels panels(sorted, clusters.begin, threads, token);
-        ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.probes, k, threads, token);
-        rows = compare_clusters({sorted, clusters, query_points, panels, k}, probes, threads, token);
+        ClusterProbes probes(sorted, clusters, panels.centers(), settings.recall, settings.max_probes, k, threads,
+                             token);
+        keys = compare_with_clusters({sorted, clusters, query_points, panels, k}, probes, threads, token);
         panels.free_panels();
         if (settings.reach > 0) {
-            explore_other_clusters(sorted, clusters, query_points, probes, k, settings.reach, threads, token, rows);
+            explore_other_clusters(sorted, clusters, query_points, probes, k, settings.reach, threads, token, keys);
         }
     }
-    const std::vector<std::uint32_t> query_indices = points_of_rows(clusters, query_points);
+    const std::vector<std::uint32_t> query_indices = input_index_of_rows(clusters, query_points);
     if (order == nullptr) {
         write_table(
-            query_count, threads, rows, table, [&](std::uint32_t slot) { return clusters.order[slot]; },
+            query_count, threads, keys, table, [&](std::uint32_t slot) { return clusters.order[slot]; },
             [&](std::size_t row) { return query_indices[row]; });
     } else {
-        const std::vector<std::uint32_t> indices = indices_by_cluster(clusters, query_points);
+        const std::vector<std::uint32_t> indices = new_index_of_slots(clusters, query_points);
         write_table(
-            query_count, threads, rows, table, [&](std::uint32_t slot) { return indices[slot]; },
+            query_count, threads, keys, table, [&](std::uint32_t slot) { return indices[slot]; },
             [](std::size_t row) { return row; });
         std::copy(query_indices.begin(), query_indices.end(), order);
     }

@@ -11,10 +11,10 @@ namespace pixelsne {
 
 struct ClusterSettings {
     std::uint64_t seed;
-    std::size_t size;    // mean number of points in a cluster, approximately
-    double recall;       // target recall; it decides how many clusters a point is compared with; 1: all clusters
-    std::size_t probes;  // for recall < 1: upper limit of the mean number of clusters per point, including its own
-    std::size_t reach;   // then explore reach x reach neighbors of neighbors per point; 0: none
+    std::size_t size;        // mean number of points in a cluster, approximately
+    double recall;           // target recall; it decides how many clusters a point is compared with; 1: all clusters
+    std::size_t max_probes;  // for recall < 1: upper limit of the mean number of clusters per point, including its own
+    std::size_t reach;       // then explore reach x reach neighbors of neighbors per point; 0: none
 };
 
 // Points to search: all rows of an array, or if `chosen` is not null, `count` of them.

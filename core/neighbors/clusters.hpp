@@ -24,7 +24,7 @@ struct Clusters {
 };
 
 // The points whose neighbors are searched: the first `count` points of the input. They come first in each cluster, and
-// their rows in the table follow the clusters.
+// their rows in KeyRows follow the clusters.
 class QueryPoints {
 public:
     // Moves the query points, whose indices are below `count`, to the beginning of each cluster.

@@ -30,7 +30,7 @@ public:
     void fill(std::size_t begin, std::size_t end, std::size_t k, const KeyRows* limits, KeyRows& rows) {
         for (std::size_t query = begin; query < end; ++query) {
             queries_[query - begin] = static_cast<std::uint32_t>(query);
-            limits ? lists_[query - begin].start(k, key_distance((*limits)[query * k + k - 1]))
+            limits ? lists_[query - begin].start(k, key_squared_distance((*limits)[query * k + k - 1]))
                    : lists_[query - begin].start(k);
         }
         panels_.pack(points_, candidates_.rows(), 1);

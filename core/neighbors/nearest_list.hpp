@@ -19,7 +19,7 @@ inline std::uint64_t candidate_key(float squared_distance, std::uint32_t index) 
     return (static_cast<std::uint64_t>(bits) << 32) | index;
 }
 
-inline float key_distance(std::uint64_t key) {
+inline float key_squared_distance(std::uint64_t key) {
     const auto bits = static_cast<std::uint32_t>(key >> 32);
     float squared_distance;
     std::memcpy(&squared_distance, &bits, sizeof(squared_distance));
@@ -67,7 +67,7 @@ private:
         std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1),
                          keys_.begin() + static_cast<std::ptrdiff_t>(size_));
         size_ = k_;
-        limit_ = std::min(limit_, key_distance(keys_[k_ - 1]));
+        limit_ = std::min(limit_, key_squared_distance(keys_[k_ - 1]));
     }
 
     std::size_t k_ = 0;

@@ -21,7 +21,7 @@ struct NeighborTable {
     void write_row(std::size_t row, const std::uint64_t* keys) {
         for (std::size_t rank = 0; rank < k(); ++rank) {
             indices.row(row)[rank] = static_cast<std::int32_t>(key_index(keys[rank]));
-            distances.row(row)[rank] = std::sqrt(key_distance(keys[rank]));
+            distances.row(row)[rank] = std::sqrt(key_squared_distance(keys[rank]));
         }
     }
 };

@@ -24,20 +24,22 @@ void add_point(std::size_t slot, const std::uint64_t* true_keys, std::size_t k, 
                const ClusterProbes& probes, std::vector<std::uint32_t>& hits, ProbeSample& sample) {
     const std::size_t own = clusters.cluster_of(slot);
     ++sample.points;
-    const float radius = std::sqrt(key_distance(true_keys[k - 1]));
+    const float radius = std::sqrt(key_squared_distance(true_keys[k - 1]));
     if (radius == 0.0f) {
-        sample.own_hits += k;  // k points equal this one, and any k of them are correct neighbors
+        sample.own_hits += k;  // at least k other points equal this one, and any k of them are correct neighbors
         return;
     }
     for (std::size_t rank = 0; rank < k; ++rank) ++hits[clusters.cluster_of(key_index(true_keys[rank]))];
     sample.own_hits += hits[own];
+    // With an infinite rank scale the score is the distance b of the boundary, with 1 it is b * rank. So the score
+    // equals `radius` at the rank scale b * rank / radius.
     ProbeScores boundaries, scores;
     const std::vector<std::uint32_t> slots{static_cast<std::uint32_t>(slot)};
     probes.score(own, slots, probes.nearby_count(), std::numeric_limits<float>::infinity(), boundaries);
     probes.score(own, slots, probes.nearby_count(), 1.0f, scores);
-    for (std::size_t rank = 0; rank < probes.nearby_count(); ++rank) {
-        if (*boundaries.scores_of(rank) >= radius) continue;
-        sample.clusters.push_back({*scores.scores_of(rank) / radius, hits[probes.nearby(own)[rank]]});
+    for (std::size_t nearby_index = 0; nearby_index < probes.nearby_count(); ++nearby_index) {
+        if (*boundaries.scores_of(nearby_index) >= radius) continue;
+        sample.clusters.push_back({*scores.scores_of(nearby_index) / radius, hits[probes.nearby(own)[nearby_index]]});
     }
     for (std::size_t rank = 0; rank < k; ++rank) hits[clusters.cluster_of(key_index(true_keys[rank]))] = 0;
 }

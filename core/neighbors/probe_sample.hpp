@@ -29,8 +29,8 @@ ProbeSample sample_probes(Points sorted, const Clusters& clusters, const Cluster
                           int threads, ProgressToken& token);
 
 struct RankScaleFit {
-    float rank_scale;  // infinite if the sampled points were compared with all of their clusters
-    double clusters;   // mean number of clusters that points are compared with, including their own
+    float rank_scale;    // infinite if the sampled points were compared with all of their clusters
+    double mean_probes;  // mean number of clusters that points are compared with, including their own
 };
 
 // Returns the rank scale at which the sampled points find the share `recall` of their neighbors, and slightly more

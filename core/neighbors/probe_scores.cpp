@@ -21,7 +21,7 @@ public:
         min_ = *std::min_element(squared, squared + count);
         const float width = *std::max_element(squared, squared + (count + 1) / 2) - min_;
         scale_ = width > 0.0f ? (kBuckets - 1) / width : 0.0f;
-        for (std::size_t rank = 0; rank < count; ++rank) ++cumulative_[bucket(squared[rank])];
+        for (std::size_t center = 0; center < count; ++center) ++cumulative_[bucket(squared[center])];
         for (std::size_t index = 1; index < kBuckets; ++index) cumulative_[index] += cumulative_[index - 1];
     }
 
@@ -47,7 +47,7 @@ void ProbeScores::fill(Points points, const std::vector<std::uint32_t>& rows, Po
     values_.resize(count * rows_);
     if (count == 0) return;
     inverse_.resize(count);
-    for (std::size_t rank = 0; rank < count; ++rank) inverse_[rank] = 0.5f / gaps[rank];
+    for (std::size_t index = 0; index < count; ++index) inverse_[index] = 0.5f / gaps[index];
     Panels panels;
     panels.pack(centers, std::vector<std::uint32_t>(nearby, nearby + count), 1);
     const std::size_t padded = panels.count() * kPanelPoints;

@@ -113,7 +113,7 @@ void write_table(const SortedPoints& sorted, const KeyRows& rows, int threads, N
         for (std::size_t row = begin; row < end; ++row) {
             for (std::size_t rank = 0; rank < k; ++rank) {
                 const std::uint64_t key = rows[row * k + rank];
-                keys[rank] = candidate_key(key_distance(key), sorted.original[key_index(key)]);
+                keys[rank] = candidate_key(key_squared_distance(key), sorted.original[key_index(key)]);
             }
             std::sort(keys.begin(), keys.end());
             table.write_row(sorted.original[row], keys.data());

@@ -50,7 +50,7 @@ private:
         const std::size_t half = middle(begin, end);
         std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(half - begin - 1), keys_.end());
         for (std::size_t slot = begin + 1; slot < end; ++slot) order[slot] = key_index(keys_[slot - begin - 1]);
-        tree_.radii[begin] = std::sqrt(key_distance(keys_[half - begin - 1]));
+        tree_.radii[begin] = std::sqrt(key_squared_distance(keys_[half - begin - 1]));
         split(begin + 1, half);
         split(half, end);
     }

@@ -60,7 +60,7 @@ def cluster_neighbors(
     seed: int,
     size: int,
     recall: float,
-    probes: int,
+    max_probes: int,
     reach: int,
     n_queries: int,
     reorder: bool,
@@ -142,14 +142,14 @@ class FieldRepulsion:
     def lattice(self) -> tuple[float, int, int, int, bool]: ...
 
 # The field of a map that is distributed over shards. All shards choose the same lattice and deposit their points on it,
-# one process adds up the nodes (rows, columns) and convolves them, and all shards read the result.
+# one process adds up the nodes (rows, columns) and convolves them, and all shards interpolate the result.
 def choose_lattice(bounds: Bounds, points: int, max_nodes: int) -> Lattice: ...
 
 class ShardField:
     def __init__(self, positions: Floats, lattice: Lattice, threads: int) -> None: ...
     def deposit(self, nodes: Floats, threads: int) -> None: ...
     # writes push (n, 2), returns the sum of the field's values
-    def read(self, nodes: Floats, push: Floats, threads: int) -> float: ...
+    def interpolate(self, nodes: Floats, push: Floats, threads: int) -> float: ...
 
 class FieldConvolution:
     def __init__(self) -> None: ...

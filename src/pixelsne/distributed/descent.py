@@ -133,7 +133,7 @@ class StepCache:
         if isinstance(repulsion, GatheredRepulsion) or self.shard_field is None:
             return cast("GatheredRepulsion", repulsion).of_shard(shard, summaries)
         push = np.empty_like(self.positions)
-        self.shard_field.read(repulsion.nodes, push, self.threads)
+        self.shard_field.interpolate(repulsion.nodes, push, self.threads)
         return push
 
 

@@ -32,8 +32,8 @@ class Column:
     name: str
     kind: str  # that of its ColumnType
     content: bytes
-    names: tuple[str, ...] = ()  # of categories
-    wide: bool = False  # numbers have 64 bits
+    categories: tuple[str, ...] = ()  # their names
+    is_float64: bool = False  # numbers have 64 bits
     reason: str = ""  # why the page cannot show it
 
     def metadata(self) -> dict[str, Any]:
@@ -41,8 +41,8 @@ class Column:
         return {
             "name": self.name,
             "kind": self.kind,
-            "names": list(self.names),
-            "wide": self.wide,
+            "categories": list(self.categories),
+            "isFloat64": self.is_float64,
             "reason": self.reason,
         }
 
@@ -75,7 +75,7 @@ class Date(ColumnType):
 
     def encode(self, name: str, values: Any) -> Column | None:
         dates = as_dates(values)
-        return None if dates is None else Column(name, self.kind, dates.astype("<f8").tobytes(), wide=True)
+        return None if dates is None else Column(name, self.kind, dates.astype("<f8").tobytes(), is_float64=True)
 
 
 class Number(ColumnType):
@@ -88,12 +88,13 @@ class Number(ColumnType):
         if numbers is None or has_few(numbers):
             return None
         narrow = numbers.astype("<f4")
-        wide = not np.array_equal(narrow.astype(np.float64), numbers, equal_nan=True)
-        return Column(name, self.kind, numbers.astype("<f8").tobytes() if wide else narrow.tobytes(), wide=wide)
+        is_float64 = not np.array_equal(narrow.astype(np.float64), numbers, equal_nan=True)
+        content = numbers.astype("<f8").tobytes() if is_float64 else narrow.tobytes()
+        return Column(name, self.kind, content, is_float64=is_float64)
 
 
 class Category(ColumnType):
-    """(n) uint8, uint16 or uint32: indices of the manifest's names; for missing values, the number of names."""
+    """(n) uint8, uint16 or uint32: indices of the manifest's categories; their number for missing values."""
 
     kind, can_color = "category", True
 

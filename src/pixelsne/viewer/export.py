@@ -40,7 +40,7 @@ def digest(text: str) -> str:
 
 def part_elements(page: Page) -> str:
     """Return a script element for each part of the page; browsers do not execute one of this media type."""
-    manifest = json.dumps({**page.manifest(), "live": False, "server": False, "exports": False}).encode()
+    manifest = json.dumps({**page.manifest(), "live": False, "server": False, "canExport": False}).encode()
     parts = {"manifest": manifest, **page.parts()}
     elements = (
         f'<script type="application/octet-stream" id="part-{name}">{compress(content)}</script>\n'

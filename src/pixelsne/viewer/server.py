@@ -157,8 +157,10 @@ class Server:
         return file_response(name, self._files[name])
 
     async def _manifest(self, _request: Request) -> Response:
-        exports = self._write_rows is not None
-        return JSONResponse({**self.page.manifest(), "live": self.live is not None, "server": True, "exports": exports})
+        can_export = self._write_rows is not None
+        return JSONResponse(
+            {**self.page.manifest(), "live": self.live is not None, "server": True, "canExport": can_export}
+        )
 
     async def _data(self, request: Request) -> Response:
         content = self._parts.get(request.path_params["part"])

@@ -20,7 +20,7 @@ import { Selection } from "./selection.js";
 import { Tooltip } from "./tooltip.js";
 import { filterState, writeUrlState } from "./url_state.js";
 
-/** @typedef {"pointer" | "click" | "keys" | "table"} HighlightTrigger how the user reached a row */
+/** @typedef {"hover" | "click" | "keys" | "table"} HighlightTrigger how the user reached a row */
 
 export class App {
   /**
@@ -36,7 +36,7 @@ export class App {
     this.scene = createScene(n, resolution, matchMedia("(prefers-color-scheme: dark)").matches);
     this.camera = new Camera(resolution, () => this._handleCameraChange());
     this.renderLoop = new RenderLoop(this.scene, this.camera, createRenderer(element("points"), rendererName), element("overlay"), {
-      labels: (progress) => (input("labels").checked ? this.labels.update(this.colorScale, this.legend.filter.hidden, progress) : []),
+      getLabels: (progress) => (input("labels").checked ? this.labels.update(this.colorScale, this.legend.filter.hidden, progress) : []),
       onSampledChange: () => this._showCounts(),
       onDraw: () => this._saveUrlState(),
     });
@@ -53,11 +53,11 @@ export class App {
     /** @type {Uint8Array | null} */
     this.matches = null; // 1 for each row that the search found; null without a search
     this._searchNumber = 0;
-    this._visibleCount = n; // points that are not hidden
+    this._shownCount = n; // points that are not hidden; dimmed points count
     this._defaultStyle = { size: this.scene.size, opacity: this.scene.opacity };
     /** @type {import("./url_state.js").UrlState} */
     this._initialView = {};
-    this.isNavigating = false; // whether the highlighted row was reached with the keyboard
+    this.isKeyboardHighlight = false; // whether the highlighted row was reached with the keyboard
   }
 
   // Positions and camera
@@ -109,7 +109,7 @@ export class App {
   _handleCameraChange() {
     const { scale, isMoving } = this.camera;
     document.documentElement.dataset.camera = [Number(isMoving), scale, ...this.camera.toScreen(0, 0)].join(" "); // for tests
-    if (this.isNavigating) this.tooltip.updatePosition();
+    if (this.isKeyboardHighlight) this.tooltip.updatePosition();
     else if (isMoving) this.highlight(-1); // another point may be under the pointer now
     this.renderLoop.draw();
   }
@@ -126,13 +126,13 @@ export class App {
       color: colorColumn?.name ?? (this.manifest.color === null ? undefined : ""),
       colors: chosenColorCount(colorColumn),
       ...filterState(colorScale, legend.filter),
-      view: this.renderLoop.view === "density" ? "density" : undefined,
+      view: this.renderLoop.layer === "density" ? "density" : undefined,
       labels: input("labels").checked ? undefined : false,
       size: changed("size"),
       opacity: changed("opacity"),
       dark: scene.dark,
       search: input("search").value || undefined,
-      draw: this.rendererName,
+      renderer: this.rendererName,
     });
   }
 
@@ -171,14 +171,14 @@ export class App {
     const masks = [];
     if (this.matches !== null) masks.push(this.matches);
     if (this.selection.count > 0) masks.push(this.selection.mask);
-    this._visibleCount = colorPoints(this.scene, this.colorScale, this.legend.filter, masks);
+    this._shownCount = colorPoints(this.scene, this.colorScale, this.legend.filter, masks);
     this._showCounts();
     this.renderLoop.draw();
   }
 
   _showCounts() {
     const { n } = this.scene;
-    const hidden = n - this._visibleCount;
+    const hidden = n - this._shownCount;
     const parts = [`${n.toLocaleString("en")} rows`];
     if (hidden > 0) parts.push(`${hidden.toLocaleString("en")} hidden`);
     if (this.selection.count > 0) parts.push(`${this.selection.count.toLocaleString("en")} selected`);
@@ -194,11 +194,11 @@ export class App {
    * @param {number} row -1 for none
    * @param {HighlightTrigger} trigger
    */
-  highlight(row, trigger = "pointer") {
-    const hasTooltip = trigger === "click" || trigger === "keys" || (trigger === "pointer" && this.tool === "pan" && this.selection.count === 0);
+  highlight(row, trigger = "hover") {
+    const hasTooltip = trigger === "click" || trigger === "keys" || (trigger === "hover" && this.tool === "pan" && this.selection.count === 0);
     const tooltipRow = hasTooltip ? row : -1;
     if (row === this.renderLoop.highlighted && tooltipRow === this.tooltip.row) return;
-    this.isNavigating = row >= 0 && trigger === "keys";
+    this.isKeyboardHighlight = row >= 0 && trigger === "keys";
     this.renderLoop.highlighted = row;
     this.tooltip.show(tooltipRow, this.colorColumn, trigger === "keys");
     this.renderLoop.draw(true);
@@ -210,7 +210,7 @@ export class App {
    */
   highlightNext(direction) {
     const { scene, camera, renderLoop } = this;
-    const row = renderLoop.hasPositions ? findNextPoint(scene, camera, this.isNavigating ? renderLoop.highlighted : -1, direction) : -1;
+    const row = renderLoop.hasPositions ? findNextPoint(scene, camera, this.isKeyboardHighlight ? renderLoop.highlighted : -1, direction) : -1;
     if (row < 0) return;
     this.highlight(row, "keys");
     const [x, y] = screenPosition(scene, camera, row);
@@ -219,9 +219,9 @@ export class App {
   }
 
   /** Select or unselect the row that was reached with the keyboard. */
-  toggleHighlighted() {
+  toggleHighlightedSelection() {
     const row = this.renderLoop.highlighted;
-    if (this.isNavigating) this.selection.update([row], this.selection.mask[row] ? "subtract" : "add");
+    if (this.isKeyboardHighlight) this.selection.update([row], this.selection.mask[row] ? "subtract" : "add");
   }
 
   /** @param {string} query */
@@ -243,7 +243,7 @@ export class App {
   }
 
   _handleSelectionChange() {
-    if (!this.isNavigating) this.highlight(-1);
+    if (!this.isKeyboardHighlight) this.highlight(-1);
     const rows = this.selection.rows();
     this.selectedRows.show(rows);
     this._updateColors();

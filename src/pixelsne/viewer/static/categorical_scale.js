@@ -66,21 +66,21 @@ export class CategoricalScale {
  * @returns {import("./color_scale.js").Entry[]}
  */
 function createEntries(column, maxColors) {
-  const { names } = column.metadata;
-  const counts = new Uint32Array(names.length + 1);
+  const { categories } = column.metadata;
+  const counts = new Uint32Array(categories.length + 1);
   for (const code of column.codes) counts[code]++;
-  const ranked = [...names.keys()].sort((first, second) => counts[second] - counts[first] || first - second);
-  const colored = names.length > maxColors ? ranked.slice(0, maxColors - 1).sort((first, second) => first - second) : [...names.keys()];
+  const ranked = [...categories.keys()].sort((first, second) => counts[second] - counts[first] || first - second);
+  const colored = categories.length > maxColors ? ranked.slice(0, maxColors - 1).sort((first, second) => first - second) : [...categories.keys()];
   const entries = colored.map((code, index) => ({
-    name: names[code], color: parseHex(PALETTE[index % PALETTE.length]), count: counts[code], codes: new Set([code]), isRest: false,
+    name: categories[code], color: parseHex(PALETTE[index % PALETTE.length]), count: counts[code], codes: new Set([code]), isRest: false,
   }));
   const rest = ranked.slice(colored.length);
   if (rest.length > 0) {
     const count = rest.reduce((sum, code) => sum + counts[code], 0);
     entries.push({ name: `${rest.length.toLocaleString("en")} others`, color: parseHex(GRAY), count, codes: new Set(rest), isRest: true });
   }
-  if (counts[names.length] > 0) {
-    entries.push({ name: "no value", color: parseHex(GRAY), count: counts[names.length], codes: new Set([names.length]), isRest: true });
+  if (counts[categories.length] > 0) {
+    entries.push({ name: "no value", color: parseHex(GRAY), count: counts[categories.length], codes: new Set([categories.length]), isRest: true });
   }
   return entries;
 }
@@ -91,7 +91,7 @@ function createEntries(column, maxColors) {
  * @param {import("./color_scale.js").Entry[]} entries
  */
 function assignEntries(column, entries) {
-  const entryOfCode = new Uint8Array(column.metadata.names.length + 1);
+  const entryOfCode = new Uint8Array(column.metadata.categories.length + 1);
   entries.forEach((entry, index) => entry.codes.forEach((code) => { entryOfCode[code] = index; }));
   const indices = new Uint8Array(column.codes.length);
   for (let row = 0; row < indices.length; row++) indices[row] = entryOfCode[column.codes[row]];

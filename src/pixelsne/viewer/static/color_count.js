@@ -11,9 +11,9 @@ const DEFAULT_COLORS = 20;
  * @param {import("./data.js").Column | null} column
  */
 export function chosenColorCount(column) {
-  const names = column?.metadata.names.length ?? 0;
+  const categoryCount = column?.metadata.categories.length ?? 0;
   const count = Number(input("color-count").value);
-  return element("color-count-field").hidden || count === Math.min(DEFAULT_COLORS, names) ? undefined : count;
+  return element("color-count-field").hidden || count === Math.min(DEFAULT_COLORS, categoryCount) ? undefined : count;
 }
 
 /**
@@ -31,12 +31,12 @@ export function setColorCount(count, name) {
  * @param {import("./data.js").Column | null} column
  */
 export function fitColorCount(column) {
-  const names = column?.metadata.names.length ?? 0;
+  const categoryCount = column?.metadata.categories.length ?? 0;
   const field = input("color-count");
-  element("color-count-field").hidden = names <= MIN_COLORS;
-  field.max = String(Math.min(MAX_COLORS, Math.max(MIN_COLORS, names)));
+  element("color-count-field").hidden = categoryCount <= MIN_COLORS;
+  field.max = String(Math.min(MAX_COLORS, Math.max(MIN_COLORS, categoryCount)));
   if (field.value === "" || field.dataset.column !== column?.name) {
-    field.value = String(Math.min(DEFAULT_COLORS, names));
+    field.value = String(Math.min(DEFAULT_COLORS, categoryCount));
     field.dataset.column = column?.name ?? "";
   }
   return Math.min(Number(field.max), Math.max(MIN_COLORS, Math.round(Number(field.value)) || DEFAULT_COLORS));

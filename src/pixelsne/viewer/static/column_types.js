@@ -26,12 +26,12 @@ const SHORT_SPAN = 3 * DAY; // within which the user filters by time instead of 
 /** @type {ColumnType} */
 const category = {
   decode(column, content) {
-    const { length } = column.metadata.names;
+    const { length } = column.metadata.categories;
     column.codes = new (length < 256 ? Uint8Array : length < 65536 ? Uint16Array : Uint32Array)(content);
   },
-  format: (column, row) => column.metadata.names[column.codes[row]] ?? "",
+  format: (column, row) => column.metadata.categories[column.codes[row]] ?? "",
   formatExact: (column, row) => category.format(column, row),
-  sortKey: (column, row) => (column.codes[row] < column.metadata.names.length ? column.codes[row] : NaN),
+  sortKey: (column, row) => (column.codes[row] < column.metadata.categories.length ? column.codes[row] : NaN),
   search: searchCategories,
   isSlowToSearch: false,
   colorScale: (column, maxColors) => new CategoricalScale(column, maxColors),
@@ -43,7 +43,7 @@ const numberAxis = { noun: "numbers", minSpan: 1, ticks: numberTicks, inputType:
 /** @type {ColumnType} */
 const number = {
   decode(column, content) {
-    column.numbers = column.metadata.wide ? new Float64Array(content) : new Float32Array(content);
+    column.numbers = column.metadata.isFloat64 ? new Float64Array(content) : new Float32Array(content);
   },
   format(column, row) {
     const value = column.numbers[row];
@@ -53,7 +53,7 @@ const number = {
   formatExact(column, row) {
     const value = column.numbers[row];
     if (Number.isNaN(value)) return "";
-    return column.metadata.wide ? String(value) : shortestFloat32(value);
+    return column.metadata.isFloat64 ? String(value) : shortestFloat32(value);
   },
   sortKey: (column, row) => column.numbers[row],
   search: searchNumbers,

@@ -3,10 +3,11 @@
 import { COLUMN_TYPES } from "./column_types.js";
 
 /**
- * @typedef {{name: string, kind: string, names: string[], wide: boolean, reason: string}} ColumnMetadata
- *   names: of categories; wide: numbers have 64 bits; reason: why the page cannot show the column
+ * @typedef {{name: string, kind: string, categories: string[], isFloat64: boolean, reason: string}} ColumnMetadata
+ *   categories: their names; isFloat64: numbers have 64 bits; reason: why the page cannot show the column
  * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnMetadata[], color: string | null,
- *   live: boolean, server: boolean, exports: boolean, dark: boolean | null}} Manifest
+ *   live: boolean, server: boolean, canExport: boolean, dark: boolean | null}} Manifest
+ *   live: a run is watched; server: a server answers requests; canExport: it writes files
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
  */
 

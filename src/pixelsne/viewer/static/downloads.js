@@ -8,7 +8,7 @@ import { drawOverlay } from "./overlay.js";
  * @param {import("./app.js").App} app
  */
 export async function saveImage(app) {
-  const { renderer, overlay, scene, camera, view } = app.renderLoop;
+  const { renderer, overlay, scene, camera, layer } = app.renderLoop;
   const { right, bottom } = camera.visibleArea;
   const canvas = document.createElement("canvas");
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -20,7 +20,7 @@ export async function saveImage(app) {
   const background = scene.dark ? "#121217" : "#ffffff";
   context.fillStyle = background;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  renderer.draw(scene, camera, 1, 0, view === "points" ? scene.n : 0);
+  renderer.draw(scene, camera, 1, 0, layer === "points" ? scene.n : 0);
   context.drawImage(renderer.canvas, 0, 0);
   drawOverlay(overlay, scene, camera, { ...app.renderLoop.overlayContent(1), highlighted: -1, lasso: [] });
   context.drawImage(overlay.canvas, 0, 0);

@@ -11,6 +11,6 @@ export function bindDrawer(app) {
   element("save-csv").addEventListener("click", () => saveCsv(columns, selection.rows()).catch(showError));
   element("save-row-numbers").addEventListener("click", () => saveRowNumbers(selection.rows()));
   element("save-parquet").addEventListener("click", () => saveParquet().catch(showError));
-  element("save-parquet").hidden = !app.manifest.exports;
+  element("save-parquet").hidden = !app.manifest.canExport;
   element("clear-selection").addEventListener("click", () => selection.clear());
 }

@@ -4,7 +4,7 @@ const MIN_POINTS = 20_000;
 const INITIAL_POINTS = 100_000; // until a frame has been measured
 const FRAMES_TO_COMPLETE = 8; // after a move, all points are drawn within so many frames
 const MAX_FRAME_TIME = 1000 / 30; // milliseconds, while the map moves
-const FAST_FRAME_TIME = 6; // milliseconds; slower renderers show the frames of a run without transitions
+const FAST_FRAME_TIME = 6; // milliseconds; slower renderers show the position updates of a run without transitions
 const REFRESH_TIME = 16; // milliseconds between two frames at 60 Hz
 const MAX_FRAME_GAP = 500; // milliseconds; after a longer gap, a new move has begun
 

@@ -29,7 +29,7 @@ export function bindKeyboard(app, togglePanel) {
     l: () => app.setTool("lasso"),
     d: () => app.setDark(!app.scene.dark),
     p: togglePanel,
-    enter: () => app.toggleHighlighted(),
+    enter: () => app.toggleHighlightedSelection(),
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
@@ -74,7 +74,7 @@ function blurSelectsAfterPointer() {
 function cancel(app) {
   const field = input("search");
   element("message").hidden = true;
-  if (app.isNavigating) app.highlight(-1);
+  if (app.isKeyboardHighlight) app.highlight(-1);
   else if (app.tool !== "pan") app.setTool("pan");
   else if (app.selection.count > 0) app.selection.clear();
   else if (field.value !== "") {

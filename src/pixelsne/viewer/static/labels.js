@@ -117,17 +117,17 @@ function shiftToMeans({ positions, n }, entryIndices, centers, radius) {
  * @param {Uint32Array} counts
  */
 function findDensestCell(counts) {
-  const sums = new Uint32Array(GRID_CELLS); // along rows first, then along columns
+  const rowSums = new Uint32Array(GRID_CELLS); // counts summed along each grid row; the second loop sums these along columns
   for (let cell = 0; cell < counts.length; cell++) {
     if (counts[cell] === 0) continue;
     const column = cell % GRID_SIDE;
     const last = Math.min(GRID_SIDE - 1, column + BLUR_RADIUS);
-    for (let near = Math.max(0, column - BLUR_RADIUS); near <= last; near++) sums[cell - column + near] += counts[cell];
+    for (let near = Math.max(0, column - BLUR_RADIUS); near <= last; near++) rowSums[cell - column + near] += counts[cell];
   }
   let [best, most] = [0, 0];
-  for (let cell = 0; cell < sums.length; cell++) {
+  for (let cell = 0; cell < rowSums.length; cell++) {
     let sum = 0;
-    for (let step = -BLUR_RADIUS; step <= BLUR_RADIUS; step++) sum += sums[cell + step * GRID_SIDE] ?? 0;
+    for (let step = -BLUR_RADIUS; step <= BLUR_RADIUS; step++) sum += rowSums[cell + step * GRID_SIDE] ?? 0;
     if (sum > most) [best, most] = [cell, sum];
   }
   return best;

@@ -18,7 +18,7 @@ async function main() {
   const source = openSource();
   const manifest = await source.manifest();
   const state = readUrlState();
-  const app = new App(source, manifest, state.draw);
+  const app = new App(source, manifest, state.renderer);
   document.title = `${manifest.title} · pixelsne`;
   element("title").textContent = element("title").title = manifest.title;
   bindControls(app);

@@ -36,7 +36,7 @@ function showUnavailable(manifest) {
 function bindStyle({ renderLoop, scene }) {
   for (const radio of document.querySelectorAll("input[name=view]")) {
     radio.addEventListener("change", () => {
-      renderLoop.view = /** @type {HTMLInputElement} */ (radio).value;
+      renderLoop.layer = /** @type {HTMLInputElement} */ (radio).value;
       renderLoop.draw();
     });
   }

@@ -16,7 +16,8 @@ export class PointGrid {
   }
 
   /**
-   * Build the grid when positions have not changed for a while: before it is needed, but not for every frame of a run.
+   * Build the grid when positions have not changed for a while: before it is needed, but not for every position update of a
+   * run.
    * @param {number} milliseconds
    */
   scheduleBuild(milliseconds) {

@@ -24,7 +24,7 @@ export function bindPointer(app) {
     app.highlight(-1);
   });
   surface.addEventListener("pointermove", (event) => {
-    if (event.buttons === 0) app.highlight(nearest(event, PICKING_RADIUS), "pointer");
+    if (event.buttons === 0) app.highlight(nearest(event, PICKING_RADIUS), "hover");
   });
   surface.addEventListener("pointerleave", () => app.highlight(-1));
   surface.addEventListener("click", (event) => {

@@ -4,14 +4,14 @@ import { computeDensity } from "./density.js";
 import { FrameBudget } from "./frame_budget.js";
 import { drawOverlay } from "./overlay.js";
 
-export const TRANSITION_TIME = 180; // milliseconds in which points move from one frame of a run to the next
+export const TRANSITION_TIME = 180; // milliseconds in which points move from one position update of a run to the next
 
 /**
  * @typedef {{
- *   labels: (progress: number) => import("./labels.js").Label[], // to be drawn over the points
- *   onSampledChange: () => void,                                 // `isSampled` has changed
- *   onDraw: () => void,                                          // after every frame
- * }} RenderListener
+ *   getLabels: (progress: number) => import("./labels.js").Label[], // to be drawn over the points
+ *   onSampledChange: () => void,                                    // `isSampled` has changed
+ *   onDraw: () => void,                                             // after every frame
+ * }} RenderCallbacks
  */
 
 export class RenderLoop {
@@ -20,23 +20,23 @@ export class RenderLoop {
    * @param {import("./camera.js").Camera} camera
    * @param {import("./renderer.js").Renderer} renderer
    * @param {HTMLCanvasElement} overlay
-   * @param {RenderListener} listener
+   * @param {RenderCallbacks} callbacks
    */
-  constructor(scene, camera, renderer, overlay, listener) {
+  constructor(scene, camera, renderer, overlay, callbacks) {
     this.scene = scene;
     this.camera = camera;
     this.renderer = renderer;
     this.overlay = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
-    this.listener = listener;
+    this.callbacks = callbacks;
     this.budget = new FrameBudget(scene.n, renderer.name === "webgl");
-    this.view = "points"; // or "density"
+    this.layer = "points"; // or "density"
     this.highlighted = -1; // row
     /** @type {[number, number][]} */
     this.lasso = []; // corners, CSS pixels
     this.isSampled = false; // whether only some points are drawn because the map moves
     /** @type {import("./density.js").Density | null} */
     this._density = null;
-    this._drawnCount = 0; // points that are drawn in the current view
+    this._drawnCount = 0; // points of scene.order drawn since the map last changed
     this._transitionStart = 0;
     this._isQueued = false;
     this._frames = 0;
@@ -74,9 +74,13 @@ export class RenderLoop {
     this.draw();
   }
 
-  /** @param {boolean} isOverlayOnly whether only the overlay has changed */
-  draw(isOverlayOnly = false) {
-    if (!isOverlayOnly) this._drawnCount = 0;
+  /**
+   * Queue a frame.
+   * @param {boolean} keepsPoints whether the points drawn so far stay; the frame then adds the missing ones and redraws the
+   *   overlay
+   */
+  draw(keepsPoints = false) {
+    if (!keepsPoints) this._drawnCount = 0;
     if (this._isQueued) return;
     this._isQueued = true;
     requestAnimationFrame((now) => {
@@ -98,7 +102,7 @@ export class RenderLoop {
     if (progress < 1) this.draw();
     else if (!isMoving && !isComplete) this.draw(true);
     this.budget.record(performance.now() - began, isMoving);
-    this.listener.onDraw();
+    this.callbacks.onDraw();
   }
 
   /**
@@ -110,7 +114,7 @@ export class RenderLoop {
   _drawPoints(progress, isMoving) {
     const { scene, camera } = this;
     if (!this.hasPositions) return true;
-    if (this.view === "density") {
+    if (this.layer === "density") {
       if (this._drawnCount === 0) {
         this.renderer.draw(scene, camera, 1, 0, 0);
         this._density = computeDensity(scene, camera);
@@ -130,8 +134,8 @@ export class RenderLoop {
    */
   overlayContent(progress) {
     return {
-      density: this.view === "density" ? this._density : null,
-      labels: this.listener.labels(progress),
+      density: this.layer === "density" ? this._density : null,
+      labels: this.callbacks.getLabels(progress),
       highlighted: this.highlighted,
       lasso: this.lasso,
     };
@@ -141,7 +145,7 @@ export class RenderLoop {
   _setSampled(isSampled) {
     if (isSampled === this.isSampled) return;
     this.isSampled = isSampled;
-    this.listener.onSampledChange();
+    this.callbacks.onSampledChange();
   }
 
   /** Write counts to the page for tests and benchmarks. */

@@ -91,14 +91,15 @@ function createUploader(gl) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {boolean} isForced accept WebGL in software, which is slower than the canvas renderer
- * @returns {import("./renderer.js").Renderer | null} null where there is no WebGL2
+ * @param {boolean} allowsSoftware accept WebGL that runs in software, which is slower than the canvas renderer
+ * @returns {import("./renderer.js").Renderer | null} null without WebGL2, or if it would run in software and allowsSoftware
+ *   is false
  */
-export function createWebglRenderer(canvas, isForced) {
+export function createWebglRenderer(canvas, allowsSoftware) {
   const gl = canvas.getContext("webgl2", {
     antialias: false,
     preserveDrawingBuffer: true,
-    failIfMajorPerformanceCaveat: !isForced,
+    failIfMajorPerformanceCaveat: !allowsSoftware,
   });
   if (gl === null) return null;
   const program = linkProgram(gl);

@@ -1,4 +1,4 @@
-// The connection to a live run: it receives frames and statuses and sends commands.
+// The connection to a live run: it receives position updates and statuses and sends commands.
 
 const FIRST_DELAY = 250; // milliseconds before the first attempt to reconnect
 const MAX_DELAY = 5_000;

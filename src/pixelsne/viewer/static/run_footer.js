@@ -22,7 +22,7 @@ export function bindRun(app) {
   });
   element("pause").addEventListener("click", () => sendCommand(state === "paused" ? "resume" : "pause").catch(showError));
   element("stop").addEventListener("click", () => sendCommand("stop").catch(showError));
-  element("save-map").hidden = !app.manifest.exports;
+  element("save-map").hidden = !app.manifest.canExport;
   element("save-map").addEventListener("click", () => saveFromServer("map.parquet").catch(showError));
 }
 

@@ -55,7 +55,7 @@ function matchWords(folded, words) {
 
 /** @type {SearchColumn} */
 export async function searchCategories(column, words, foundWords) {
-  const bits = Uint32Array.from([...column.metadata.names.map((name) => matchWords(foldText(name), words)), 0]);
+  const bits = Uint32Array.from([...column.metadata.categories.map((name) => matchWords(foldText(name), words)), 0]);
   for (let row = 0; row < foundWords.length; row++) foundWords[row] |= bits[column.codes[row]];
   return true;
 }
@@ -68,7 +68,7 @@ export async function searchNumbers(column, words, foundWords) {
   words.forEach((word, index) => {
     const wanted = parseNumber(word);
     if (Number.isNaN(wanted)) return;
-    const stored = column.metadata.wide ? wanted : Math.fround(wanted);
+    const stored = column.metadata.isFloat64 ? wanted : Math.fround(wanted);
     const [low, high] = [wanted - 1e-6 * Math.abs(wanted), wanted + 1e-6 * Math.abs(wanted)];
     for (let row = 0; row < foundWords.length; row++) {
       const value = column.numbers[row];

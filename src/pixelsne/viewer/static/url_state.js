@@ -4,7 +4,7 @@
  * @typedef {{only?: string[], hide?: string[], from?: number, to?: number}} FilterState the names of the legend's entries
  *   that are shown or hidden; the range of numbers
  * @typedef {FilterState & {x?: number, y?: number, zoom?: number, color?: string, colors?: number, view?: string,
- *   labels?: boolean, size?: number, opacity?: number, dark?: boolean, search?: string, draw?: string}} UrlState
+ *   labels?: boolean, size?: number, opacity?: number, dark?: boolean, search?: string, renderer?: string}} UrlState
  */
 
 /** @returns {UrlState} */
@@ -32,7 +32,7 @@ export function readUrlState() {
     opacity: number("opacity"),
     dark: boolean("dark"),
     search: string("search"),
-    draw: string("draw"), // "webgl" or "canvas", for comparisons
+    renderer: string("renderer"), // "webgl" or "canvas", for comparisons
   };
 }
 
