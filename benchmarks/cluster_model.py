@@ -16,7 +16,7 @@ from measure import RESULTS, Rows, table
 from pixelsne.distributed.memory import ClusterWorkload, worker_bytes
 from pixelsne.distributed.task_runner import FAN_IN
 from pixelsne.neighbors import usual_probes
-from pixelsne.repulsion import MOST_NODES
+from pixelsne.repulsion import MAX_NODES
 
 LARGE, SMALL = "cluster_reviews1m", "cluster_mnist"
 HALO = "cluster_halo_reviews1m"
@@ -91,7 +91,7 @@ def lattice_side(n: int, constants: Constants) -> float:
     """Return the side of the lattice: a map's width grows as a power of n, and the lattice with it, up to its limit."""
     (small, narrow), (large, wide) = sorted(constants.sides.items())
     power = np.log(wide / narrow) / np.log(large / small)
-    return float(min(MOST_NODES, wide * (n / large) ** power))
+    return float(min(MAX_NODES, wide * (n / large) ** power))
 
 
 def exported_share(workers: int, constants: Constants) -> float:

@@ -9,7 +9,7 @@ from scipy import sparse
 from command_line import run
 from pixelsne import PixelSNE, _core, components, quality
 from pixelsne import reduce as reduce_module
-from pixelsne.components import FEWEST_COMPONENTS, SHARE_KEPT, SampledNeighbors, most_components, numbers_to_try
+from pixelsne.components import MIN_COMPONENTS, SHARE_KEPT, SampledNeighbors, most_components, numbers_to_try
 from pixelsne.files.read_map import read_map
 from pixelsne.memory import estimate, least, workload
 from pixelsne.reduce import center_and_rescale, fit_reduction, principal_components
@@ -49,7 +49,7 @@ def test_auto_has_the_bits_of_50_components_if_50_suffice(random):
 def test_auto_takes_the_fewest_components_that_keep_the_neighbors(random):
     values = falling(random, n=2000, columns=400, power=0.5)
     reduction = fit(values)
-    assert FEWEST_COMPONENTS < reduction.n_components < 200
+    assert MIN_COMPONENTS < reduction.n_components < 200
     neighbors = SampledNeighbors.of(center_and_rescale(values))
     tried = numbers_to_try(400)
     before = tried[tried.index(reduction.n_components) - 1]
@@ -66,10 +66,10 @@ def test_dense_and_sparse_input_keep_equally_many_components(random):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
 def test_components_of_very_wide_input_are_limited(random, make, monkeypatch):
-    monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 200)
+    monkeypatch.setattr(reduce_module, "MAX_COVARIANCE_COLUMNS", 200)
     noise = make(random.random((400, 300)))
     assert fit(noise).n_components == 200, "50 and 100 keep too few"
-    monkeypatch.setattr(components, "MOST_BY_ITERATION", 120)
+    monkeypatch.setattr(components, "MAX_BY_ITERATION", 120)
     assert fit(noise).n_components == 120
     assert fit(make(falling(random, 400, 300, 2.0))).n_components == 50
 

@@ -127,5 +127,5 @@ class TestDescent:
         summaries = descent.ShardSummary(
             2, (0.0, 0.0), (0.0, 0.0, np.inf, 1.0), halo.EncodedPositions((), np.empty((0, 2), np.uint16))
         )
-        with pytest.raises(FloatingPointError, match="exploded"):
+        with pytest.raises(FloatingPointError, match="diverged"):
             descent.bounds_of([summaries])

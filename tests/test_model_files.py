@@ -115,6 +115,12 @@ def test_the_file_mode_follows_the_umask(values, tmp_path):
     assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
 
 
+def test_saving_into_a_missing_folder_names_the_file(saved, tmp_path):
+    with pytest.raises(FileNotFoundError) as raised:
+        PixelSNE.load(saved).save(tmp_path / "missing" / "map.pixelsne")
+    assert raised.value.filename == str(tmp_path / "missing" / "map.pixelsne")
+
+
 def test_a_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         PixelSNE.load(tmp_path / "nowhere")

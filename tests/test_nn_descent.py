@@ -18,7 +18,7 @@ from pixelsne.memory import bytes_by_stage, workload
 from pixelsne.settings import settings_of
 from pixelsne.spaces import PairwiseMetric
 
-LIMIT = "pixelsne.nn_descent.MOST_POINTS_FOR_ALL_PAIRS"
+LIMIT = "pixelsne.nn_descent.MAX_POINTS_FOR_ALL_PAIRS"
 K = 30
 SEARCHED = tuple(nn_descent.NAMES) if os.environ.get("METRICS") == "all" else ("hamming",)
 
@@ -216,7 +216,7 @@ def test_the_same_bits_at_any_thread_count(booleans, tmp_path):
     np.save(tmp_path / "values.npy", booleans)
     code = (
         "import sys, numpy as np; from pixelsne import PixelSNE, nn_descent\n"
-        "nn_descent.MOST_POINTS_FOR_ALL_PAIRS = 100\n"
+        "nn_descent.MAX_POINTS_FOR_ALL_PAIRS = 100\n"
         "model = PixelSNE(metric='jaccard', perplexity=10, max_iter=20, random_state=0, n_jobs=int(sys.argv[1]))\n"
         "np.save(sys.argv[2], model.fit(np.load('values.npy')).positions_)"
     )

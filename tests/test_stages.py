@@ -55,7 +55,7 @@ def test_principal_components_against_scikit_learn(digits):
 def test_wide_input_gives_the_same_components_by_iteration(random, monkeypatch):
     points = center_and_rescale(random.normal(size=(100, 3)) @ random.normal(size=(3, 40)))
     narrow = principal_components(points, 3, 0)
-    monkeypatch.setattr(reduce_module, "WIDEST_COVARIANCE", 10)
+    monkeypatch.setattr(reduce_module, "MAX_COVARIANCE_COLUMNS", 10)
     np.testing.assert_allclose(np.abs(principal_components(points, 3, 0)), np.abs(narrow), atol=1e-4)
 
 

@@ -21,7 +21,7 @@ from pixelsne.neighbors import find_neighbors
 from pixelsne.pipeline import Prepared
 from pixelsne.settings import settings_of
 from pixelsne.watched import run_to_completion
-from pixelsne.weights import LIGHTEST, PointWeights, kl_term, weigh, weigh_affinities, weights_of_points
+from pixelsne.weights import MIN_WEIGHT, PointWeights, kl_term, weigh, weigh_affinities, weights_of_points
 
 QUICK = {"perplexity": 10, "max_iter": 60, "random_state": 0}
 
@@ -120,7 +120,7 @@ def test_the_descent_moves_points_by_the_force_on_one_copy(conditional_affinitie
     descent = Prepared(None, affinities, None, None, weights).descent(positions.copy(), settings)
     next(iter(descent))
     pull, push, normalizer = forces(affinities, weights, positions)
-    rate = 3.0 * weights.rate_factor(normalizer) * weights.step_shares[:, None]
+    rate = 3.0 * weights.rate_factor(normalizer) * weights.step_factors[:, None]
     gradient = 4 * (pull - push / normalizer)
     expected = reference.step(reference.State.at(positions), rate * gradient, 1.0, 0.0, 5.0).positions
     np.testing.assert_allclose(descent.positions, expected, rtol=1e-4, atol=1e-5)
@@ -238,7 +238,7 @@ def test_a_row_of_weight_zero_acts_on_no_other_and_is_placed(clusters, random):
     for one, other in zip(before[:2], after[:2], strict=True):
         np.testing.assert_allclose(one[3:], other[3:], rtol=1e-4, atol=1e-5 * np.abs(one).max())
     assert before[2] == pytest.approx(after[2], rel=1e-6)
-    assert points.values.min() == pytest.approx(LIGHTEST)
+    assert points.values.min() == pytest.approx(MIN_WEIGHT)
     model = fit(clusters, weights, max_iter=250)
     nearest = np.argsort(pairwise_distances(clusters[:3], clusters), axis=1)[:, 1:11]
     distances = np.linalg.norm(model.positions_[nearest] - model.positions_[:3, None], axis=2)
@@ -256,7 +256,7 @@ def test_many_zeros_give_a_finite_map(clusters, random, share):
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [50, 400, 5000])
 def test_heavy_rows_do_not_make_the_descent_unstable(digits, weight):
-    """Without step shares and a lower rate, KL rose to 3.8 in the late phase at a weight of 400, and ended at 2.6."""
+    """Without step factors and a lower rate, KL rose to 3.8 in the late phase at a weight of 400, and ended at 2.6."""
     values, labels = digits
     weights = np.ones(len(values))
     weights[:5] = weight
@@ -297,7 +297,7 @@ def test_weights_of_equal_rows_add_up(clusters):
     np.testing.assert_allclose(
         reference.dense(merged.affinities), reference.dense(single.affinities), rtol=1e-3, atol=1e-9
     )
-    np.testing.assert_allclose(merged.weights.step_shares, single.weights.step_shares, rtol=1e-3)
+    np.testing.assert_allclose(merged.weights.step_factors, single.weights.step_factors, rtol=1e-3)
     mean = 700 / 600
     assert single.weights.inner_pairs * mean**2 == pytest.approx(50 * 3 * 2)
     assert merged.weights.inner_pairs * mean**2 == pytest.approx(50 * 2 * 1)
@@ -454,7 +454,7 @@ def test_checkpoints_with_wrong_weights_are_damaged(clusters, tmp_path):
     path, weights = tmp_path / "run", np.arange(600.0)
     write_checkpoint(path, clusters, weights, 5)
     document, arrays = read_archive(prepared_path(path))
-    changes = [{"weights": -arrays["weights"]}, {"step_shares": 2 * arrays["step_shares"] + 1}]
+    changes = [{"weights": -arrays["weights"]}, {"step_factors": 2 * arrays["step_factors"] + 1}]
     for changed in changes:
         write_archive(prepared_path(path), document, arrays | changed)
         with pytest.raises(FileError, match="its weights are not relative to their mean, or its step shares"):

@@ -83,8 +83,8 @@ private:
         std::size_t chunks = chunk_count(n_, kRowsPerChunk);
         for (const IncomingEdges& part : incoming_) chunks += chunk_count(part.count, kIncomingPerChunk);
         cursors_.assign(chunks * blocks, 0);
-        each_edge(first_block, last_block,
-                  [](std::size_t, std::int32_t, const float*, std::size_t& cursor) { ++cursor; });
+        for_each_edge(first_block, last_block,
+                      [](std::size_t, std::int32_t, const float*, std::size_t& cursor) { ++cursor; });
         begins_.assign(1, 0);
         std::size_t total = 0;
         for (std::size_t block = 0; block < blocks; ++block) {
@@ -101,15 +101,15 @@ private:
             capacity_ = total;
         }
         Edge* const edges = edges_.get();
-        each_edge(first_block, last_block,
-                  [=](std::size_t source, std::int32_t target, const float* value, std::size_t& cursor) {
-                      edges[cursor++] = {static_cast<std::int32_t>(source), target, *value};
-                  });
+        for_each_edge(first_block, last_block,
+                      [=](std::size_t source, std::int32_t target, const float* value, std::size_t& cursor) {
+                          edges[cursor++] = {static_cast<std::int32_t>(source), target, *value};
+                      });
     }
 
     // Calls visit(source, target, value, cursor of the chunk and block) for every edge that ends in the batch's rows.
     template <class Visit>
-    void each_edge(std::size_t first_block, std::size_t last_block, Visit visit) {
+    void for_each_edge(std::size_t first_block, std::size_t last_block, Visit visit) {
         const std::size_t blocks = last_block - first_block;
         const std::size_t first = first_block * kRowsPerBlock;
         const std::size_t rows = std::min(n_, last_block * kRowsPerBlock) - first;
@@ -160,7 +160,7 @@ private:
     // would take k² steps per row.
     bool uses_rank_table() const { return incoming_.empty() && k_ * kMaxTableRatio >= n_; }
 
-    // Returns (rows, n) the rank of each point in each row, or -1.
+    // Returns the rank of each point in each row, or -1, (rows, n).
     std::vector<std::int32_t> rank_table(std::size_t begin, std::size_t rows) const {
         std::vector<std::int32_t> ranks(rows * n_, -1);
         for (std::size_t row = 0; row < rows; ++row) {

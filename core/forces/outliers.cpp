@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kBins = 256;
 constexpr std::size_t kPointsPerChunk = 16384;
 
-// A round narrows the box at most by the factor kBins. The range of floats allows no more rounds than this.
+// A round narrows the box at most by the factor kBins. So many rounds narrow it by 2^96, more than any map needs.
 constexpr int kMaxRounds = 12;
 
 // Numbers of points below the box, in each of its bins, and above it, along one axis.

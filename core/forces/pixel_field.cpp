@@ -25,7 +25,7 @@ constexpr std::size_t kSparseNodesPerPoint = 48;
 constexpr double kCrowded = 1.0;
 constexpr double kCrowdedAgainstMean = 2.0;
 
-// The error of the tree is below 1 % at this theta, as that of the field.
+// At this theta, the error of the tree is below 1 %, like that of the field.
 constexpr double kTheta = 0.3;
 
 }  // namespace
@@ -45,7 +45,7 @@ double PixelField::repulsion(Positions positions, PointWeights weights, const La
 Bounds PixelField::choose_box_and_lattice(Positions positions, const LatticeLimits& limits, int threads) {
     Bounds box = find_bounds(positions, threads);
     for (int axis = 0; axis < 2; ++axis) {
-        if (!std::isfinite(box.high[axis] - box.low[axis])) throw std::invalid_argument("positions: finite");
+        if (!std::isfinite(box.high[axis] - box.low[axis])) throw std::invalid_argument("positions must be finite");
     }
     lattice_ = choose_lattice(box, positions.rows, limits);
     if (std::max(lattice_.nodes[0], lattice_.nodes[1]) > kCheapNodesPerSide) {
@@ -75,7 +75,7 @@ double PixelField::repulsion_by_field(Positions positions, PointWeights weights,
     points_.assign(positions, weights, lattice_, box, threads);
     for (const std::uint32_t outlier : outlier_indices()) {  // bounds ignore NaN, so outliers may be NaN
         if (!std::isfinite(positions.row(outlier)[0] + positions.row(outlier)[1])) {
-            throw std::invalid_argument("positions: finite");
+            throw std::invalid_argument("positions must be finite");
         }
     }
     points_.deposit(threads, node_values_);

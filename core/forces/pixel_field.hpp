@@ -1,8 +1,8 @@
 // Repulsion by a field: deposits points on a lattice, convolves the lattice with the kernel, and interpolates the
 // field's value and gradient at the points.
 //
-// With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of S(y_i) - 1, and the push on i is
-// -1/2 the gradient of S. So one scalar field gives both. With weights, S is the sum of w_j / (1 + |y - y_j|^2), and
+// With S(y) = sum over j of 1 / (1 + |y - y_j|^2), the normalizer is the sum over i of (S(y_i) - 1), and the push on i
+// is -1/2 the gradient of S. So one scalar field gives both. With weights, S is the sum of w_j / (1 + |y - y_j|^2), and
 // the normalizer is the sum over i of w_i (S(y_i) - w_i).
 //
 // A quadtree replaces the lattice where the map is so wide that the lattice would be coarse or would have far more

@@ -12,12 +12,13 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 64;
 
-// The number of nearest neighbors whose positions are tried as a start, beside the weighted mean of all neighbors.
+// The number of nearest neighbors whose positions are tried as a start, in addition to the weighted mean of all
+// neighbors.
 constexpr std::size_t kStarts = 10;
 
 constexpr int kMaxSteps = 200;
 constexpr int kMaxHalvings = 12;
-constexpr double kMinStep = 1e-3;  // embedding units; a hundredth of a pixel or less
+constexpr double kMinStep = 1e-3;  // embedding units; a hundredth of a pixel in a map of 100 units on 1,024 pixels
 
 struct Attraction {
     double cost;      // sum of p log(1 + d2)

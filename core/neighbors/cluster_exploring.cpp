@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kClustersPerChunk = 4;
 constexpr std::size_t kRowsPerChunk = 1024;
 
-// Returns (rows, reach) the nearest neighbors of each query point. This copy does not change while rows change.
+// Returns the nearest neighbors of each query point, (rows, reach). This copy does not change while rows change.
 std::vector<std::uint32_t> nearest_of_rows(KeyRows& rows, std::size_t k, std::size_t reach, int threads,
                                            ProgressToken& token) {
     const std::size_t n = rows.size() / k;
@@ -36,9 +36,10 @@ std::vector<std::uint32_t> cluster_of_slots(const Clusters& clusters) {
     return cluster_of;
 }
 
-// Returns (n) the row of each slot, or kNoRow for points that are not queries.
 constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
 
+// Returns the row of each slot, (n): kNoRow for points that are not queries. A slot is a point's index in cluster
+// order.
 std::vector<std::uint32_t> row_of_slots(const Clusters& clusters, const QueryPoints& query_points) {
     std::vector<std::uint32_t> row_of(clusters.order.size(), kNoRow);
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {

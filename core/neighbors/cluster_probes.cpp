@@ -7,12 +7,13 @@
 namespace pixelsne {
 namespace {
 
-// Points between clusters need many more probes than the average point.
+// Points between clusters need many more probes than the average point. So more clusters are ranked than there are
+// probes on average, and the first pass scores more of them, at least kMinFirstPass.
 constexpr std::size_t kNearbyPerProbe = 8;
 constexpr double kFirstPassPerProbe = 5.0;
 constexpr std::size_t kMinFirstPass = 96;
 
-// Returns how many clusters hold k points besides the query in the worst case, in which they are the smallest ones.
+// Returns the smallest number m such that any m clusters together hold more than k points.
 std::size_t min_clusters_holding(const Clusters& clusters, std::size_t k) {
     std::vector<std::size_t> sizes(clusters.count());
     for (std::size_t cluster = 0; cluster < sizes.size(); ++cluster) sizes[cluster] = clusters.size(cluster);

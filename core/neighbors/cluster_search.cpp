@@ -34,7 +34,8 @@ void write_table(std::size_t query_count, int threads, KeyRows& keys, NeighborTa
     });
 }
 
-// Returns (n) the new index of each slot: the row of a query point, the input index of any other point.
+// Returns the new index of each slot, (n): the row of a query point, the input index of any other point. A slot is a
+// point's index in cluster order.
 std::vector<std::uint32_t> new_index_of_slots(const Clusters& clusters, const QueryPoints& query_points) {
     std::vector<std::uint32_t> indices = clusters.order;
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {
@@ -45,7 +46,7 @@ std::vector<std::uint32_t> new_index_of_slots(const Clusters& clusters, const Qu
     return indices;
 }
 
-// Returns (rows) the input index of each row's point.
+// Returns the input index of each row's point, (rows).
 std::vector<std::uint32_t> input_index_of_rows(const Clusters& clusters, const QueryPoints& query_points) {
     std::vector<std::uint32_t> points(query_points.count());
     for (std::size_t cluster = 0; cluster < clusters.count(); ++cluster) {

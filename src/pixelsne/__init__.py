@@ -1,4 +1,4 @@
-"""Maps of high-dimensional data, computed in screen space.
+"""t-SNE maps of high-dimensional data, in the pixels of a screen.
 
 >>> from pixelsne import PixelSNE
 >>> model = PixelSNE(resolution=(1024, 768), random_state=0)

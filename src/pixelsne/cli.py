@@ -74,7 +74,9 @@ class NumberList(click.ParamType):  # type: ignore[type-arg]  # not generic in o
         try:
             numbers = [float(part) for part in str(value).split(",")]
         except ValueError:
-            self.fail(f"{value!r} is not a number; give 30, or several as in 30,300", param, context)
+            self.fail(
+                f"{value!r} is not a number; give one, such as 30, or several separated by commas", param, context
+            )
         return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -158,7 +160,7 @@ reading_options = combine(
 fitting_options = combine(
     click.option("--resolution", type=Resolution(), help="Map size in pixels; one number for a square.  [default: 1024]"),
     click.option("--n-neighbors", type=int, help="Number of nearest neighbors per point; fewer show finer detail.  [default: 30; with --perplexity, three times the perplexity]"),
-    click.option("--perplexity", type=NumberList(), help="Perplexity; several numbers, such as 30,300, to average their kernels.  [default: 0.6 times --n-neighbors]"),
+    click.option("--perplexity", type=NumberList(), help="Perplexity, or several separated by commas, whose kernels are averaged (10,100: perplexities 10 and 100).  [default: 0.6 times --n-neighbors]"),
     METRIC,
     click.option("--scale", type=click.Choice(("auto", *SCALES)), default="auto", show_default=True, help="Scaling of columns to unit standard deviation; auto scales tables whose columns have very different standard deviations."),
     click.option("--pca", "n_pca", type=Components(), help="Number of principal components: auto, a number, or 0 for no PCA.  [default: auto]"),

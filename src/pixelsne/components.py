@@ -9,22 +9,22 @@ from scipy import sparse
 
 Float64s = NDArray[np.float64]
 
-FEWEST_COMPONENTS = 50
+MIN_COMPONENTS = 50
 
 # Neighbors compared per row, and the share of them that the reduced rows must keep (benchmarks/n_pca.py).
 NEIGHBORS = 10
 SHARE_KEPT = 0.82
 
 # Sampled rows, and how many of them are queries: rows whose neighbors are compared.
-MOST_ROWS, FEWEST_ROWS = 2000, 100
+MAX_ROWS, MIN_ROWS = 2000, 100
 NUMBERS_IN_SAMPLE = 4_000_000
 QUERIES = 1000
 
 ROUNDING = 1e-12  # of the largest squared distance
 
 # The time of subspace iteration is proportional to the number of components, so that is limited. Its directions take
-# at most 128 MB, or the memory of FEWEST_COMPONENTS directions if that is more.
-MOST_BY_ITERATION = 512
+# at most 128 MB, or the memory of MIN_COMPONENTS directions if that is more.
+MAX_BY_ITERATION = 512
 NUMBERS_IN_DIRECTIONS = 16_000_000
 
 STEP = 1.4  # ratio of one number of components to try to the one before
@@ -33,7 +33,7 @@ STEP_BY_ITERATION = 2.0  # the same for subspace iteration, where each try takes
 
 def sample_rows(n: int, numbers_per_row: int, numbers: int = NUMBERS_IN_SAMPLE) -> NDArray[np.int64]:
     """Return random row indices, ascending, the same for every seed. numbers: the approximate limit of their values."""
-    count = min(n, MOST_ROWS, max(FEWEST_ROWS, numbers // max(1, numbers_per_row)))
+    count = min(n, MAX_ROWS, max(MIN_ROWS, numbers // max(1, numbers_per_row)))
     return np.sort(np.random.default_rng(0).choice(n, count, replace=False))
 
 
@@ -41,13 +41,13 @@ def most_components(n: int, columns: int, *, iterates: bool) -> int:
     """Return the most components that n_pca="auto" may choose."""
     if not iterates:
         return columns
-    affordable = min(MOST_BY_ITERATION, NUMBERS_IN_DIRECTIONS // columns)
-    return min(n, columns, max(FEWEST_COMPONENTS, affordable))
+    affordable = min(MAX_BY_ITERATION, NUMBERS_IN_DIRECTIONS // columns)
+    return min(n, columns, max(MIN_COMPONENTS, affordable))
 
 
 def numbers_to_try(most: int, *, iterates: bool = False) -> list[int]:
-    """Return the numbers of components to try, from FEWEST_COMPONENTS on, below `most`."""
-    tried, step = [min(FEWEST_COMPONENTS, most)], STEP_BY_ITERATION if iterates else STEP
+    """Return the numbers of components to try, from MIN_COMPONENTS on, below `most`."""
+    tried, step = [min(MIN_COMPONENTS, most)], STEP_BY_ITERATION if iterates else STEP
     while tried[-1] * step < most:
         tried.append(round(tried[-1] * step))
     return tried

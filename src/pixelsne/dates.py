@@ -11,7 +11,7 @@ from pixelsne.arrays import AnyArray
 DAY = 86_400_000  # milliseconds
 MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1, "us": 1e-3, "ns": 1e-6, "ps": 1e-9}
 FEWEST_TICKS, MOST_TICKS = 3, 6
-FEWEST_NAMED = 2
+MIN_NAMED = 2
 YEARS_OF_MATPLOTLIB = (1, 9999)
 ISO_UNITS = ("Y", "M", "D", "m", "s", "ms")  # from short to long
 
@@ -68,7 +68,7 @@ def date_ticks(low: float, high: float) -> tuple[AnyArray, list[str]]:
     """Return ticks between two dates, in milliseconds, and their labels: the shortest ISO dates that differ."""
     ticks = round_dates(low, high)
     ticks = ticks[(ticks >= low) & (ticks <= high)]
-    if len(ticks) < FEWEST_NAMED:
+    if len(ticks) < MIN_NAMED:
         ticks = np.array([low, high])
     return ticks, iso_names(ticks.astype("datetime64[ms]"))
 

@@ -15,11 +15,11 @@ from pixelsne.duplicates import Duplicates
 from pixelsne.repulsion import best_normalizer, choose_repulsion
 from pixelsne.schedule import ScheduleStep
 from pixelsne.screen import Screen
-from pixelsne.settings import LARGEST_COORDINATE, Settings
+from pixelsne.settings import MAX_POSITION, Settings
 from pixelsne.weights import PointWeights, kl_term
 
 # Keeps the division by Z defined when all points are so far apart that Z underflows.
-SMALLEST_NORMALIZER = 1e-37
+MIN_NORMALIZER = 1e-37
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class State(LoopState):
 
 def kl_divergence(attraction: _core.Attraction, positions: Positions, normalizer: float, threads: int) -> float:
     logarithms, mass = attraction.divergence(positions, threads)
-    return logarithms + mass * math.log(max(normalizer, SMALLEST_NORMALIZER))
+    return logarithms + mass * math.log(max(normalizer, MIN_NORMALIZER))
 
 
 class Descent(DescentLoop):
@@ -86,14 +86,16 @@ class Descent(DescentLoop):
         self.attraction.forces(self.positions, self._pull, threads)
         rate = step.learning_rate
         if self.weights is not None:
-            self._pull *= (self.weights.step_shares / self.weights.values)[:, None]  # on one copy, as the push is
-            self._push *= self.weights.step_shares[:, None]
+            self._pull *= (self.weights.step_factors / self.weights.values)[
+                :, None
+            ]  # the force on one copy of each row, as the push is
+            self._push *= self.weights.step_factors[:, None]
             rate *= self.weights.rate_factor(normalizer)
         bounds = self._step(step, rate, normalizer)
         self.normalizer = normalizer
-        if not all(abs(bound) < LARGEST_COORDINATE for bound in bounds):
+        if not all(abs(bound) < MAX_POSITION for bound in bounds):
             raise FloatingPointError(
-                f"the map exploded at iteration {self.iteration}; "
+                f"the descent diverged at iteration {self.iteration}; "
                 f"lower learning_rate (it is {step.learning_rate:g}) or set step_limit"
             )
         self._screen = self._screen_around(bounds)
@@ -117,7 +119,7 @@ class Descent(DescentLoop):
 
     def _with_inner_pairs(self, between: float) -> float:
         """Return the normalizer, from that of the pairs between points."""
-        return max(between if self.weights is None else between + self.weights.inner_pairs, SMALLEST_NORMALIZER)
+        return max(between if self.weights is None else between + self.weights.inner_pairs, MIN_NORMALIZER)
 
     def _measure(self) -> tuple[float, ScreenPositions | Positions]:
         # The normalizer belongs to the positions before the last step, which is accurate enough for a report.
@@ -142,10 +144,16 @@ class Descent(DescentLoop):
         """Continue from a state. The descent takes over its arrays and changes them."""
         current = self.state()
         for name in ("positions", "velocity", "gains", "last_sample"):
-            if getattr(current, name).shape != getattr(state, name).shape:
-                raise ValueError(f"{name} of another descent: {getattr(state, name).shape}")
+            needed, stored = getattr(current, name).shape, getattr(state, name).shape
+            if needed != stored:
+                raise ValueError(
+                    f"{name} in the checkpoint has shape {stored}, not {needed}; resume with the same input"
+                )
         if not 0 < state.iteration <= state.next_step <= len(self.schedule):
-            raise ValueError(f"checkpoint is at iteration {state.iteration}, but the schedule has {len(self.schedule)}")
+            raise ValueError(
+                f"checkpoint is at iteration {state.iteration} and step {state.next_step} of its schedule, but this "
+                f"run has {len(self.schedule)} steps; resume with the settings of the checkpoint"
+            )
         self.restore(state)
         self.positions, self._velocity, self._gains = state.positions, state.velocity, state.gains
         self._screen = self._screen_around(_core.bounds(self.positions, self.settings.threads))

@@ -88,11 +88,11 @@ class LoopState:
     next_step: int  # index in the schedule; above `iteration` once `tol` has skipped steps
     stopped_by: StoppedBy
     measurements: list[tuple[int, float, float]]  # as in History
-    last_sample: ScreenPositions  # sampled points on the screen at the last measurement
+    last_sample: ScreenPositions | Positions  # as _measure returned it at the last measurement
 
 
 class DescentLoop(ABC):
-    """Iterate over it to move the map, one step per iteration. Between two iterations, its state is consistent."""
+    """An iterator that moves all points by one step of the schedule. Its state is consistent between iterations."""
 
     def __init__(self, settings: Settings, n: int) -> None:
         self.settings = settings
@@ -101,7 +101,7 @@ class DescentLoop(ABC):
         self.next_step = 0  # as in LoopState
         self.stopped_by: StoppedBy = "max_iter"
         self.history = History()
-        self.last_sample: ScreenPositions | None = None  # as in LoopState
+        self.last_sample: ScreenPositions | Positions | None = None  # as in LoopState
 
     @property
     @abstractmethod
@@ -113,8 +113,8 @@ class DescentLoop(ABC):
         """Move all points by one step."""
 
     @abstractmethod
-    def _measure(self) -> tuple[float, ScreenPositions]:
-        """Return the KL divergence, and sampled points on the screen."""
+    def _measure(self) -> tuple[float, ScreenPositions | Positions]:
+        """Return the KL divergence, and sampled points: in pixels, or in embedding units if rows are fixed."""
 
     def state(self) -> LoopState:
         """Return the state of the loop, without copying it."""

@@ -15,8 +15,8 @@ from pixelsne.arrays import AnyArray, Positions
 
 NUMBERS_PER_BLOCK = 20_000
 
-# Discs of a row and of this many nearest distinct rows do not overlap; this share of the distance stays empty.
-NEIGHBORS_TO_SPARE = 8
+# The disc of a row does not overlap those of this many nearest distinct rows; this share of the distance stays empty.
+NEIGHBORS_NOT_OVERLAPPED = 8
 EMPTY_SHARE = 0.2
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
@@ -34,12 +34,12 @@ class Duplicates:
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """(distinct) The first row of each group of equal rows."""
+        """The first row of each group of equal rows, (distinct)."""
         return np.unique(self.group, return_index=True)[1]
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """(distinct) The number of equal rows in each group."""
+        """The number of equal rows in each group, (distinct)."""
         return np.bincount(self.group)
 
     def centers(self, positions: Positions) -> Positions:
@@ -48,7 +48,7 @@ class Duplicates:
         return (np.column_stack(sums) / self.counts[:, None]).astype(np.float32)
 
     def spread(self, centers: Positions) -> Positions:
-        """Return (n, 2) positions, with equal rows on a disc around their common position, like sunflower seeds."""
+        """Return (n, 2) positions, with equal rows on a disc around their common position, along a Fermat spiral."""
         order = np.argsort(self.group, kind="stable")
         counts = self.counts
         rank = np.empty(len(order))  # of a row within its group
@@ -63,12 +63,13 @@ class Duplicates:
 def disc_radii(centers: Positions, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return disc radii, 0 for a single row.
 
-    Half of the areas are proportional to the counts, the others smaller, so that none overlap.
+    Half of the areas are proportional to the counts. The others are smaller, so that no disc overlaps those of its
+    nearest distinct rows.
     """
     from scipy.spatial import cKDTree  # noqa: PLC0415 - slow to import, and most data have no equal rows
 
     roots, several = np.sqrt(counts), np.flatnonzero(counts > 1)
-    count = min(NEIGHBORS_TO_SPARE, len(centers) - 1) + 1
+    count = min(NEIGHBORS_NOT_OVERLAPPED, len(centers) - 1) + 1
     distances, others = cKDTree(centers).query(centers[several], count)
     # The largest radius per unit of `roots` at which a disc and those of its neighbors do not overlap.
     largest = (1 - EMPTY_SHARE) * (distances[:, 1:] / (roots[several, None] + roots[others[:, 1:]])).min(axis=1)

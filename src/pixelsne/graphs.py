@@ -12,7 +12,7 @@ from pixelsne.arrays import AnyArray
 from pixelsne.neighbors import Neighbors
 
 ROWS_PER_BLOCK = 1024
-LARGEST_DISTANCE = 1e15
+MAX_DISTANCE = 1e15
 
 
 def check_square(name: str, matrix: Any) -> None:
@@ -47,7 +47,7 @@ def as_neighbors(columns: AnyArray, distances: AnyArray) -> Neighbors:
     The perplexity determines the width of a kernel, so only ratios within a row matter.
     """
     farthest = distances[:, -1:]
-    out_of_range = (farthest > LARGEST_DISTANCE) | ((farthest > 0) & (farthest < 1 / LARGEST_DISTANCE))
+    out_of_range = (farthest > MAX_DISTANCE) | ((farthest > 0) & (farthest < 1 / MAX_DISTANCE))
     units = np.where(out_of_range, farthest, 1.0)
     return Neighbors(columns.astype(np.int32), (distances / units).astype(np.float32))
 

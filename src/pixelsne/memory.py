@@ -9,11 +9,11 @@ from typing import Any
 from scipy import sparse
 
 from pixelsne.choices import CORE_METRICS, PRECOMPUTED_METRICS
-from pixelsne.components import FEWEST_COMPONENTS, MOST_ROWS, NUMBERS_IN_SAMPLE, QUERIES, most_components
+from pixelsne.components import MAX_ROWS, MIN_COMPONENTS, NUMBERS_IN_SAMPLE, QUERIES, most_components
 from pixelsne.neighbors import CLUSTER_SIZE, choose_cluster_parameters, choose_search
 from pixelsne.nn_descent import is_needed
 from pixelsne.reduce import OVERSAMPLES, reduces
-from pixelsne.reduction import WIDEST_COVARIANCE
+from pixelsne.reduction import MAX_COVARIANCE_COLUMNS
 from pixelsne.settings import Settings
 
 GIGABYTE = 1e9
@@ -50,7 +50,7 @@ SAMPLES = 3
 DISTANCES = 3  # between sampled rows: in all columns, along components, and their order
 
 # An error advises no fewer neighbors than this: maps with fewer show little structure.
-FEWEST_NEIGHBORS = 9
+MIN_NEIGHBORS = 9
 
 # Bytes that do not depend on n: blocks of rows, the field's lattice, buffers of threads.
 FIXED = 19e6
@@ -86,8 +86,8 @@ def workload(values: Any, settings: Settings, neighbor_count: int, *, weighted: 
     if not reduced or isinstance(settings.n_pca, int):
         dimensions, fewest = min(n, settings.n_pca) if reduced else columns, None
     else:
-        dimensions = most_components(n, columns, iterates=columns > WIDEST_COVARIANCE)
-        fewest = min(dimensions, FEWEST_COMPONENTS)
+        dimensions = most_components(n, columns, iterates=columns > MAX_COVARIANCE_COLUMNS)
+        fewest = min(dimensions, MIN_COMPONENTS)
     search = choose_search(settings.neighbors, n, dimensions, neighbor_count)
     return Workload(n, dimensions, neighbor_count, search, counted_by, reduced, fewest, weighted)
 
@@ -106,8 +106,8 @@ def least(work: Workload) -> Workload:
 def reducing_bytes(work: Workload) -> float:
     """Return the bytes of the reduction, without its result: covariance and directions, and a sample."""
     columns = work.columns
-    matrices = columns**2 if columns <= WIDEST_COVARIANCE else columns * (work.dimensions + OVERSAMPLES)
-    rows = 0 if work.fewest_dimensions is None else min(work.n, MOST_ROWS)
+    matrices = columns**2 if columns <= MAX_COVARIANCE_COLUMNS else columns * (work.dimensions + OVERSAMPLES)
+    rows = 0 if work.fewest_dimensions is None else min(work.n, MAX_ROWS)
     sample = SAMPLES * min(rows * columns, NUMBERS_IN_SAMPLE) + DISTANCES * rows * min(rows, QUERIES)
     return DOUBLE * (MATRICES * matrices + sample)
 
@@ -252,7 +252,7 @@ def check_memory(work: Workload, extra_bytes: int = 0) -> None:
 def remedy(work: Workload, free: float) -> str:
     """Return advice on what would fit."""
     fitting = fewer_neighbors(work, free) if work.counted_by else 0
-    if fitting >= FEWEST_NEIGHBORS:
+    if fitting >= MIN_NEIGHBORS:
         lower = fitting // 3 if work.counted_by == "perplexity" else fitting
         return (
             f"lower {work.counted_by} to {lower} ({fitting} neighbors each; {work.neighbors} now), or take fewer points"

@@ -29,11 +29,11 @@ class Neighborhood:
     warning: str = ""
 
 
-def choose_neighborhood(settings: Settings, n: int, counted: str = "points") -> Neighborhood:
-    """Return the neighborhood of each of n points. counted: what the points are called in the warning."""
+def choose_neighborhood(settings: Settings, n: int, unit_name: str = "points") -> Neighborhood:
+    """Return the neighborhood of each of n points. unit_name: what the points are called in the warning."""
     if settings.perplexity is None:
-        return from_neighbors(settings, n, counted)
-    return from_perplexity(settings, settings.perplexity, n, counted)
+        return from_neighbors(settings, n, unit_name)
+    return from_perplexity(settings, settings.perplexity, n, unit_name)
 
 
 def largest_perplexity(n_neighbors: int) -> float:
@@ -46,24 +46,24 @@ def default_perplexity(n_neighbors: int, n: int) -> tuple[float]:
     return (max(1.0, min(PERPLEXITY_PER_NEIGHBOR * n_neighbors, largest_perplexity(n - 1))),)
 
 
-def from_neighbors(settings: Settings, n: int, counted: str) -> Neighborhood:
+def from_neighbors(settings: Settings, n: int, unit_name: str) -> Neighborhood:
     if settings.n_neighbors == "all":
         return Neighborhood(n - 1, default_perplexity(min(DEFAULT_NEIGHBORS, n - 1), n))
     count = min(settings.n_neighbors or DEFAULT_NEIGHBORS, n - 1)
-    return Neighborhood(count, default_perplexity(count, n), warning_about_count(settings, n, counted))
+    return Neighborhood(count, default_perplexity(count, n), warning_about_count(settings, n, unit_name))
 
 
-def warning_about_count(settings: Settings, n: int, counted: str) -> str:
+def warning_about_count(settings: Settings, n: int, unit_name: str) -> str:
     if not isinstance(settings.n_neighbors, int) or settings.n_neighbors < n:
         return ""
-    return f"n_neighbors={settings.n_neighbors} is too large for {n} {counted}; using {n - 1}"
+    return f"n_neighbors={settings.n_neighbors} is too large for {n} {unit_name}; using {n - 1}"
 
 
-def from_perplexity(settings: Settings, perplexity: tuple[float, ...], n: int, counted: str) -> Neighborhood:
+def from_perplexity(settings: Settings, perplexity: tuple[float, ...], n: int, unit_name: str) -> Neighborhood:
     largest = largest_perplexity(n - 1)
-    warning = warning_about_count(settings, n, counted)
+    warning = warning_about_count(settings, n, unit_name)
     if max(perplexity) > largest:
-        warning = f"perplexity={listed(perplexity)} is too large for {n} {counted}; using {largest:g}"
+        warning = f"perplexity={format_perplexity(perplexity)} is too large for {n} {unit_name}; using {largest:g}"
     perplexity = tuple(min(value, largest) for value in perplexity)
     if settings.n_neighbors == "all":
         return Neighborhood(n - 1, perplexity, warning)
@@ -76,12 +76,12 @@ def from_perplexity(settings: Settings, perplexity: tuple[float, ...], n: int, c
     return Neighborhood(count, perplexity, warning)
 
 
-def listed(perplexity: tuple[float, ...]) -> str:
+def format_perplexity(perplexity: tuple[float, ...]) -> str:
     return ", ".join(f"{value:g}" for value in perplexity)
 
 
 def neighborhood_of_input(values: Any, settings: Settings) -> Neighborhood:
-    """Return the neighborhood for the rows of an input. A graph of neighbors limits it to what the median row has."""
+    """Return the neighborhood for the rows of an input. A graph limits it to the neighbors of its median row."""
     chosen = choose_neighborhood(settings, values.shape[0])
     if settings.metric != "precomputed" or not sparse.issparse(values):
         return chosen
@@ -94,8 +94,8 @@ def neighborhood_of_input(values: Any, settings: Settings) -> Neighborhood:
     if max(chosen.perplexity) <= largest:
         return chosen
     warning = (
-        f"perplexity={listed(settings.perplexity)} is too large for a graph with {available} neighbors per point; "
-        f"using {largest:g}; for more, pass a graph with "
+        f"perplexity={format_perplexity(settings.perplexity)} is too large for a graph with {available} neighbors per "
+        f"point; using {largest:g}; for more, pass a graph with "
         f"{int(NEIGHBORS_PER_PERPLEXITY * max(settings.perplexity))} neighbors per point"
     )
     return Neighborhood(available, tuple(min(value, largest) for value in chosen.perplexity), warning)

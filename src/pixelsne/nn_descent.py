@@ -1,6 +1,6 @@
 """Neighbors by metrics that are not Euclidean, for many rows: NN-descent by pynndescent, an optional package.
 
-Comparing all pairs is exact and needs no other package, but takes too long above MOST_POINTS_FOR_ALL_PAIRS. pynndescent
+Comparing all pairs is exact and needs no other package, but takes too long above MAX_POINTS_FOR_ALL_PAIRS. pynndescent
 is imported when it is needed: numba, which compiles it, is slow to import, and compiles each metric when it is first
 used in a process.
 """
@@ -21,7 +21,7 @@ from pixelsne.graphs import as_neighbors
 from pixelsne.neighbors import Neighbors
 
 # All pairs of this many points take about a minute.
-MOST_POINTS_FOR_ALL_PAIRS = 30_000
+MAX_POINTS_FOR_ALL_PAIRS = 30_000
 
 # Metrics by which pynndescent finds the neighbors that scikit-learn's metric of the same name defines, and their names
 # in pynndescent; a test compares the distances. russellrao is missing: pynndescent gives equal rows a distance of 0.
@@ -46,7 +46,7 @@ OF_BOOLEANS = ("dice", "jaccard", "rogerstanimoto", "sokalsneath", "yule")
 OF_DIFFERENCES = ("chebyshev", "cityblock", "l1", "manhattan", "minkowski", "sqeuclidean")  # a shift changes nothing
 
 # Fewer neighbors than this, the point itself included, are found less reliably.
-FEWEST_SEARCHED = 31
+MIN_SEARCHED = 31
 
 # Numbers of a matrix that are converted at a time.
 NUMBERS_PER_BLOCK = 1_000_000
@@ -60,14 +60,14 @@ numba_lock = threading.Lock()
 
 def is_needed(n: int) -> bool:
     """Return whether n points are too many to compare all pairs."""
-    return n > MOST_POINTS_FOR_ALL_PAIRS
+    return n > MAX_POINTS_FOR_ALL_PAIRS
 
 
 def check_available(metric: str, n: int) -> None:
     """Raise ValueError if n points are too many to compare all pairs, and pynndescent cannot find their neighbors."""
     if not is_needed(n):
         return
-    too_many = f"metric={metric!r} compares all pairs of at most {MOST_POINTS_FOR_ALL_PAIRS:,} points, got {n:,}"
+    too_many = f"metric={metric!r} compares all pairs of at most {MAX_POINTS_FOR_ALL_PAIRS:,} points, got {n:,}"
     graph = "pass a sparse graph of neighbors of your own with metric='precomputed'"
     if metric not in NAMES:
         raise ValueError(f"{too_many}; {graph}, or use another metric, such as 'jaccard' or 'euclidean'")
@@ -83,7 +83,7 @@ def find_neighbors_by_nn_descent(values: Any, metric: str, k: int, seed: int, to
     """
     rows = comparable_rows(values, metric)
     token.expect(rows.shape[0])
-    indices, distances = search(rows, NAMES[metric], max(k + 1, FEWEST_SEARCHED), seed)
+    indices, distances = search(rows, NAMES[metric], max(k + 1, MIN_SEARCHED), seed)
     found = without_itself(indices, distances, k)
     token.advance(rows.shape[0])
     return found
@@ -154,6 +154,6 @@ def codes_of_values(values: AnyArray) -> NDArray[np.float32]:
 def check_finite(rows: AnyArray, metric: str, values: Any) -> None:
     if not np.isfinite(rows).all():
         raise ValueError(
-            f"metric={metric!r} is computed in float32 for more than {MOST_POINTS_FOR_ALL_PAIRS:,} points, which X is "
+            f"metric={metric!r} is computed in float32 for more than {MAX_POINTS_FOR_ALL_PAIRS:,} points, which X is "
             f"too large for (up to {abs(values).max():g}); divide X by a constant"
         )

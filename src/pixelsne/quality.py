@@ -51,7 +51,7 @@ COMPARISONS_PER_BLOCK = 10_000_000
 # Triplets are compared in blocks of about this many numbers.
 NUMBERS_PER_BLOCK = 1_000_000
 
-FEWEST_FOR_A_TRIPLET = 3
+MIN_FOR_A_TRIPLET = 3
 MIN_CLASSES = 3  # for a correlation of distances between their centers
 TRIPLETS_PER_POINT = 5
 
@@ -193,8 +193,8 @@ def triplet_accuracy(
     """
     values = _check_rows("X", X)
     placed = _check_rows("embedding", embedding, len(values))
-    if len(values) < FEWEST_FOR_A_TRIPLET:
-        raise ValueError(f"X must have at least {FEWEST_FOR_A_TRIPLET} rows to form triplets, got {len(values)}")
+    if len(values) < MIN_FOR_A_TRIPLET:
+        raise ValueError(f"X must have at least {MIN_FOR_A_TRIPLET} rows to form triplets, got {len(values)}")
     rows = np.arange(len(values))
     return share_of_triplets(values, placed, rows, check_count("per_point", per_point, 1), random_state)
 
@@ -215,7 +215,7 @@ def share_of_triplets(values: AnyArray, placed: AnyArray, rows: AnyArray, per_po
 
 def compute_triplets(compared: Comparison) -> float:
     points = _required(compared.points)
-    if len(points) < FEWEST_FOR_A_TRIPLET:
+    if len(points) < MIN_FOR_A_TRIPLET:
         return float("nan")
     return share_of_triplets(points, compared.placed, compared.rows, TRIPLETS_PER_POINT, 0)
 

@@ -14,7 +14,7 @@ from scipy import linalg, sparse
 from pixelsne import _core
 from pixelsne.arrays import Points
 from pixelsne.components import (
-    FEWEST_COMPONENTS,
+    MIN_COMPONENTS,
     NUMBERS_IN_SAMPLE,
     SampledNeighbors,
     most_components,
@@ -33,8 +33,8 @@ from pixelsne.extremes import (
 )
 from pixelsne.reduction import (
     DOUBLE_BYTES,
+    MAX_COVARIANCE_COLUMNS,
     NUMBERS_PER_BLOCK,
-    WIDEST_COVARIANCE,
     Float64s,
     Reduction,
     RowPreprocessing,
@@ -49,13 +49,13 @@ from pixelsne.row_transforms import ROW_TRANSFORMS
 Dimensions = int | Literal["auto"] | None  # None: all of them
 Result = TypeVar("Result")
 
-# For input wider than WIDEST_COVARIANCE, directions come from subspace iteration, with this many rounds and extra
+# For input wider than MAX_COVARIANCE_COLUMNS, directions come from subspace iteration, with this many rounds and extra
 # directions.
 POWER_ITERATIONS = 8
 OVERSAMPLES = 10
 
 # Smaller deviations, relative to a column's mean, are rounding errors.
-SMALLEST_DEVIATION = 1e-12
+MIN_DEVIATION = 1e-12
 
 
 @dataclass(frozen=True)
@@ -263,13 +263,13 @@ def column_deviations(rows: Rows, preprocessing: RowPreprocessing, mean: Float64
     """Return the standard deviations of the columns, (d); 1 for constant columns."""
     rows.expect(1)
     deviations = np.sqrt(rows.map_reduce(squared_deviations, add, preprocessing, mean) / rows.shape[0])
-    return np.where(deviations <= SMALLEST_DEVIATION * np.abs(mean), 1.0, deviations)
+    return np.where(deviations <= MIN_DEVIATION * np.abs(mean), 1.0, deviations)
 
 
 def reduces(columns: int, dimensions: Dimensions) -> bool:
     """Return whether an input with this many columns is reduced."""
     if dimensions == "auto":
-        return columns > FEWEST_COMPONENTS
+        return columns > MIN_COMPONENTS
     return dimensions is not None and columns > dimensions
 
 
@@ -298,11 +298,11 @@ class Sample:
 def directions_to_keep(covariance: Float64s, rows: int, sample: Sample) -> Float64s | None:
     """Return the fewest top directions that keep the neighbors of sampled rows; None if half of all are too few."""
     most = min(rows, len(covariance))
-    directions = top_directions(covariance, min(FEWEST_COMPONENTS, most))
+    directions = top_directions(covariance, min(MIN_COMPONENTS, most))
     if sample.keeps_neighbors(directions):
         return directions
     most = min(most, len(covariance) // 2)
-    if most <= FEWEST_COMPONENTS:
+    if most <= MIN_COMPONENTS:
         return None
     along = sample.project(top_directions(covariance, most))
     for count in (*numbers_to_try(most), most):
@@ -338,7 +338,7 @@ def fit(rows: Rows, dimensions: Dimensions, seed: int, metric: str, *, scale_col
         deviations = column_deviations(rows, preprocessing, mean)
         preprocessing, mean = replace(preprocessing, deviations=deviations), mean / deviations
     directions = None
-    if reduces(d, dimensions) and d <= WIDEST_COVARIANCE:
+    if reduces(d, dimensions) and d <= MAX_COVARIANCE_COLUMNS:
         covariance = rows.map_reduce(sum_of_products, add, preprocessing, mean)
         spread = float(np.trace(covariance))
         if isinstance(dimensions, int):
@@ -349,7 +349,7 @@ def fit(rows: Rows, dimensions: Dimensions, seed: int, metric: str, *, scale_col
             )
     else:
         spread = rows.map_reduce(sum_of_squares, add, preprocessing, mean)
-    if reduces(d, dimensions) and d > WIDEST_COVARIANCE:
+    if reduces(d, dimensions) and d > MAX_COVARIANCE_COLUMNS:
         directions = directions_of_wide_input(rows, preprocessing, mean, dimensions, seed)
     scale = float(np.sqrt(spread / (n * d))) or 1.0
     signed = None if directions is None else fix_signs(directions)

@@ -21,19 +21,19 @@ Values = Any  # an array (n, d) of numbers, or a scipy sparse matrix by rows
 
 NUMBERS_PER_BLOCK = 500_000
 
-# The limit of a coordinate: its squares, summed over all columns, fit into float32. New rows may be beyond it. Fitted
-# rows are not: the common scale keeps them within the square root of the number of values.
-FARTHEST = 1e15
+# The limit of a coordinate: its squares, summed over all columns, fit into float32. Only new rows can exceed it: the
+# common scale keeps fitted values below the square root of their number.
+MAX_COORDINATE = 1e15
 
 DOUBLE_BYTES = 8
 
 # A covariance matrix of this many columns takes 32 MB and a second to decompose; wider ones are never formed.
-WIDEST_COVARIANCE = 2048
+MAX_COVARIANCE_COLUMNS = 2048
 
 
 def numbers_per_row(values: Values) -> int:
-    """Return the numbers per row in memory; for a wide sparse matrix, the mean number of stored ones."""
-    if sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
+    """Return the numbers per row in memory; for a wide sparse matrix, the mean number of stored values."""
+    if sparse.issparse(values) and values.shape[1] > MAX_COVARIANCE_COLUMNS:
         return int(values.nnz // max(1, values.shape[0]))
     return int(values.shape[1])
 
@@ -69,12 +69,12 @@ def divide_columns(block: Any, divisors: Float64s) -> Any:
 
 
 def divide_and_clip(block: Any, unit: float) -> Any:
-    """Divide by the unit and clip to [-FARTHEST, FARTHEST]."""
+    """Divide by the unit and clip to [-MAX_COORDINATE, MAX_COORDINATE]."""
     with np.errstate(over="ignore"):
         if not sparse.issparse(block):
-            return np.clip(block / unit, -FARTHEST, FARTHEST)
+            return np.clip(block / unit, -MAX_COORDINATE, MAX_COORDINATE)
         rescaled = sparse.csr_array(block)
-        rescaled.data = np.clip(rescaled.data / unit, -FARTHEST, FARTHEST)
+        rescaled.data = np.clip(rescaled.data / unit, -MAX_COORDINATE, MAX_COORDINATE)
         return rescaled
 
 
@@ -88,7 +88,7 @@ class RowPreprocessing:
 
     unit: float
     metric: str = "euclidean"
-    ordinary: ValueRange | None = None  # None if no value is extreme
+    ordinary: ValueRange | None = None  # the range to which values are clipped; None if no value is extreme
     deviations: Float64s | None = None  # (d) divisors of the columns; None: columns are not scaled
 
     def blocks(self, values: Values, token: _core.ProgressToken) -> Iterator[tuple[slice, Any]]:
@@ -111,7 +111,7 @@ class RowPreprocessing:
                 block, unit = as_dense(self.rescale(as_doubles(block))), 1.0
             elif block.dtype == np.float16 or block.dtype.itemsize > DOUBLE_BYTES or not block.dtype.isnative:
                 block = block.astype(np.float64)
-            yield part, _core.center_rows(np.ascontiguousarray(block), unit, mean, scale, FARTHEST, threads)
+            yield part, _core.center_rows(np.ascontiguousarray(block), unit, mean, scale, MAX_COORDINATE, threads)
             token.advance(part.stop - part.start)
 
     def rescale(self, block: Any) -> Any:
@@ -144,7 +144,7 @@ class Reduction:
     def apply(self, values: Values, token: _core.ProgressToken, threads: int) -> Points:
         """Return the points (n, p) of rows (n, d)."""
         points = np.empty((values.shape[0], self.n_components), dtype=np.float32)
-        if self.directions is not None and sparse.issparse(values) and values.shape[1] > WIDEST_COVARIANCE:
+        if self.directions is not None and sparse.issparse(values) and values.shape[1] > MAX_COVARIANCE_COLUMNS:
             shift = self.mean @ self.directions
             for rows, block in self.preprocessing.blocks(values, token):
                 points[rows] = divide_and_clip(block @ self.directions - shift, self.scale)
@@ -155,7 +155,7 @@ class Reduction:
                 points[rows] = centered
             else:
                 projected = _core.project_rows(centered, directions, threads)
-                points[rows] = np.clip(projected, -FARTHEST, FARTHEST, out=projected)
+                points[rows] = np.clip(projected, -MAX_COORDINATE, MAX_COORDINATE, out=projected)
         return points
 
 

@@ -25,12 +25,12 @@ Weights = NDArray[np.float32] | None  # (n), positive
 # Up to this many points, all pairs take about a millisecond.
 EXACT_UP_TO = 2_000
 
-# The most nodes per side of the field's lattice: USUAL_MOST_NODES, or the pixels of the screen or NODES_PER_ROOT times
-# the root of n if those are more, up to MOST_NODES, which keeps memory below half a gigabyte. Where a map needs more
+# The most nodes per side of the field's lattice: USUAL_MAX_NODES, or the pixels of the screen or NODES_PER_ROOT times
+# the root of n if those are more, up to MAX_NODES, which keeps memory below half a gigabyte. Where a map needs more
 # nodes, beyond 850 units for the first, the spacing of the lattice grows.
-USUAL_MOST_NODES = 2048
+USUAL_MAX_NODES = 2048
 NODES_PER_ROOT = 2.0
-MOST_NODES = 4096
+MAX_NODES = 4096
 
 # Up to this many points, an exact normalizer for the final KL takes about a second.
 EXACT_NORMALIZER_UP_TO = 50_000
@@ -75,8 +75,8 @@ def repel_by_pixel_field(settings: "Settings", weights: Weights = None) -> Repul
     field = _core.FieldRepulsion()
 
     def repel(positions: Positions, _screen: Screen, push: Positions, spacing: float) -> float:
-        usual = max(*settings.resolution, USUAL_MOST_NODES, int(NODES_PER_ROOT * math.sqrt(len(positions))))
-        most_nodes = min(usual, MOST_NODES) // 16 * 16
+        usual = max(*settings.resolution, USUAL_MAX_NODES, int(NODES_PER_ROOT * math.sqrt(len(positions))))
+        most_nodes = min(usual, MAX_NODES) // 16 * 16
         return field.pixel_field(positions, most_nodes, push, settings.threads, weights, spacing)
 
     return repel
@@ -102,4 +102,4 @@ def best_normalizer(positions: Positions, threads: int, weights: Weights = None)
     push = np.empty_like(positions)
     if len(positions) <= EXACT_NORMALIZER_UP_TO:
         return _core.exact_repulsion(positions, push, threads, weights)
-    return _core.FieldRepulsion().pixel_field(positions, MOST_NODES, push, threads, weights)
+    return _core.FieldRepulsion().pixel_field(positions, MAX_NODES, push, threads, weights)

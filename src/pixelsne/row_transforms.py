@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # A row whose values differ by less than this share of their magnitude is constant: its correlation is rounding error.
-SMALLEST_VARIATION = 1e-12
+MIN_VARIATION = 1e-12
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def to_centered_unit_length(block: Any) -> Any:
     """Subtract the mean of each row, then divide by its length. Constant rows become zeros."""
     block = divide_rows(block, abs(block).max(axis=1))
     centered = block - block.mean(axis=1, keepdims=True)
-    centered[abs(centered).max(axis=1) < SMALLEST_VARIATION] = 0
+    centered[abs(centered).max(axis=1) < MIN_VARIATION] = 0
     return to_unit_length(centered)
 
 

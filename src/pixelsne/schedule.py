@@ -37,7 +37,7 @@ COOL_MOMENTUM = 0.7
 EARLY_RATE_FACTOR = 0.125
 COOL_RATE_FACTOR = 0.1  # of the rate before
 CONTINUING_RATE_FACTOR = 0.04  # of n, for a map that continues: finished maps stay within tol
-SMALLEST_AUTOMATIC_RATE = 5.0  # for fewer than 480 points; a higher limit destroys their large arrangement
+MIN_AUTOMATIC_RATE = 5.0  # reached below 480 points while exaggerated; a higher limit destroys their arrangement
 
 # Spacings of the pixel field's lattice, embedding units. The time of a Fourier transform is proportional to
 # 1 / spacing². Maps are as good if COARSE_SPACING is used before the cooldown and COOLING_SPACING during it
@@ -61,7 +61,7 @@ class ScheduleStep:
 
 def automatic_rate(n: int, exaggeration: float, factor: float) -> float:
     """Return a rate proportional to n, since affinities shrink with n, and to 1 / exaggeration."""
-    return max(SMALLEST_AUTOMATIC_RATE, factor * n / exaggeration)
+    return max(MIN_AUTOMATIC_RATE, factor * n / exaggeration)
 
 
 def part_of(iterations: int, max_iter: int) -> float:
@@ -70,7 +70,7 @@ def part_of(iterations: int, max_iter: int) -> float:
 
 
 def continues(settings: Settings) -> bool:
-    """Return whether the run continues a map. A number of early iterations, even 0, asks for a whole schedule."""
+    """Return whether the run continues a map. With a number of early iterations, even 0, it has the usual schedule."""
     return settings.init_scale is None and settings.early_exaggeration_iter is None
 
 
@@ -84,12 +84,12 @@ def exaggerations(settings: Settings) -> list[float]:
     return [first] * round(part_of(EARLY_ITERATIONS, settings.max_iter)) + falling
 
 
-def risen(step: int, max_iter: int) -> float:
+def warmup_fraction(step: int, max_iter: int) -> float:
     """Return how far rate and momentum have risen, from 0 at the end of exaggeration to 1. step: iterations since."""
     return min(1.0, step / part_of(RISING_ITERATIONS, max_iter))
 
 
-def cooled(left: int, max_iter: int) -> float:
+def cooldown_fraction(left: int, max_iter: int) -> float:
     """Return how far the map has cooled: 0 before the last iterations, 1 at the end. left: remaining iterations."""
     return max(0.0, 1.0 - left / part_of(COOLING_ITERATIONS, max_iter))
 
@@ -99,7 +99,7 @@ def has_cooldown(settings: Settings) -> bool:
     return settings.momentum is None or settings.learning_rate[1] is None
 
 
-def unfolding_spacing(settings: Settings) -> float:
+def spacing_before_cooldown(settings: Settings) -> float:
     """Return the spacing of the lattice before cooling iterations."""
     return COARSE_SPACING if has_cooldown(settings) else SPACING
 
@@ -107,19 +107,19 @@ def unfolding_spacing(settings: Settings) -> float:
 def early_step(settings: Settings, n: int, exaggeration: float) -> ScheduleStep:
     momentum = EARLY_MOMENTUM if settings.momentum is None else settings.momentum[0]
     rate = settings.learning_rate[0] or automatic_rate(n, exaggeration, EARLY_RATE_FACTOR)
-    return ScheduleStep("early", exaggeration, momentum, rate, spacing=unfolding_spacing(settings))
+    return ScheduleStep("early", exaggeration, momentum, rate, spacing=spacing_before_cooldown(settings))
 
 
 def late_step(settings: Settings, n: int, step: int, left: int) -> ScheduleStep:
     """Return a step of the late phase. step: iterations since exaggeration; left: iterations left, with this one."""
-    warm, cold = risen(step, settings.max_iter), cooled(left, settings.max_iter)
-    momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warm
-    momentum += (COOL_MOMENTUM - momentum) * cold
-    factor = EARLY_RATE_FACTOR ** (1.0 - warm) * COOL_RATE_FACTOR**cold
+    warmup, cooldown = warmup_fraction(step, settings.max_iter), cooldown_fraction(left, settings.max_iter)
+    momentum = EARLY_MOMENTUM + (LATE_MOMENTUM - EARLY_MOMENTUM) * warmup
+    momentum += (COOL_MOMENTUM - momentum) * cooldown
+    factor = EARLY_RATE_FACTOR ** (1.0 - warmup) * COOL_RATE_FACTOR**cooldown
     rate = settings.learning_rate[1] or automatic_rate(n, settings.exaggeration, factor)
     momentum = momentum if settings.momentum is None else settings.momentum[1]
-    cools = has_cooldown(settings) and cold > 0
-    spacing = COOLING_SPACING if cools else unfolding_spacing(settings)
+    cools = has_cooldown(settings) and cooldown > 0
+    spacing = COOLING_SPACING if cools else spacing_before_cooldown(settings)
     return ScheduleStep("late", settings.exaggeration, momentum, rate, cools=cools, spacing=spacing)
 
 
@@ -144,8 +144,8 @@ def warn_of_no_late_phase(settings: Settings) -> None:
     early = settings.early_exaggeration_iter
     if early is not None and early >= settings.max_iter and settings.early_exaggeration > settings.exaggeration:
         warnings.warn(
-            f"early_exaggeration_iter={early} leaves none of the {settings.max_iter} iterations without early "
-            f"exaggeration, and the map without detail; use fewer, or 'auto', or max_iter above {early}",
+            f"early_exaggeration_iter={early} covers all {settings.max_iter} iterations, so the map shows no detail; "
+            f"lower it, use 'auto', or set max_iter above {early}",
             UserWarning,
             stacklevel=5,
         )

@@ -14,7 +14,7 @@ Aspect = Literal["fill", "equal"]
 STRETCH = 1e-6
 
 # Replaces a span of zero: points in one position are all in the first pixel.
-SMALLEST_SPAN = 1e-30
+MIN_SPAN = 1e-30
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Screen:
         """Return the screen that shows all positions within bounds (low x, low y, high x, high y)."""
         (low_x, low_y), (high_x, high_y) = bounds[:2], bounds[2:]
         width, height = resolution
-        unit_x = max(high_x - low_x, SMALLEST_SPAN) * (1 + STRETCH) / width
-        unit_y = max(high_y - low_y, SMALLEST_SPAN) * (1 + STRETCH) / height
+        unit_x = max(high_x - low_x, MIN_SPAN) * (1 + STRETCH) / width
+        unit_y = max(high_y - low_y, MIN_SPAN) * (1 + STRETCH) / height
         if aspect == "equal":
             unit_x = unit_y = max(unit_x, unit_y)
             low_x = (low_x + high_x - unit_x * width) / 2

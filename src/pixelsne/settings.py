@@ -18,13 +18,13 @@ from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, INITS, METRICS, REPUL
 from pixelsne.screen import Aspect
 
 SMALLEST_SIDE, LARGEST_SIDE = 16, 65_536  # of the screen, pixels
-MOST_THREADS = 256
+MAX_THREADS = 256
 SCALED_METRICS = ("euclidean", "l2")  # metrics for which columns can be scaled
-FEWEST_ROWS = 2
+MIN_ROWS = 2
 SMALLEST_INIT_SCALE, LARGEST_INIT_SCALE = 1e-12, 1e6  # embedding units; float32 represents their squares
 
 # Maps span hundreds of units, or thousands at a million points. Beyond this coordinate, the descent has diverged.
-LARGEST_COORDINATE = 1e9
+MAX_POSITION = 1e9
 
 # The systems of the paper (Sec. 5.1.2). The published programs have a rate of 200 for a gradient without its factor 4,
 # so the rate is 50 here.
@@ -112,8 +112,8 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
 
 
 def too_few(rows: int) -> str:
-    """Return the error text for fewer than FEWEST_ROWS rows."""
-    return f"has {rows} row{'' if rows == 1 else 's'}; a map needs at least {FEWEST_ROWS}"
+    """Return the error text for fewer than MIN_ROWS rows."""
+    return f"has {rows} row{'' if rows == 1 else 's'}; a map needs at least {MIN_ROWS}"
 
 
 def is_sequence(value: object) -> bool:
@@ -223,10 +223,10 @@ def check_init_scale(value: object, init: str | AnyArray) -> float | None:
             f"init_scale=None continues from positions, got init={init!r}; pass an array (n, 2) in embedding units, "
             "such as positions_ of another model, or a fitted model as init"
         )
-    if init.size and np.abs(init).max() >= LARGEST_COORDINATE:
+    if init.size and np.abs(init).max() >= MAX_POSITION:
         raise ValueError(
             f"init has coordinates up to {np.abs(init).max():g}, which init_scale=None would take as embedding units "
-            f"(below {LARGEST_COORDINATE:g}; maps span hundreds); divide them, or use a number as init_scale"
+            f"(below {MAX_POSITION:g}; maps span hundreds); divide them, or use a number as init_scale"
         )
     return None
 
@@ -239,7 +239,7 @@ def check_threads(n_jobs: Any) -> int:
     if jobs == 0:
         raise ValueError("n_jobs must not be 0; use -1 for all processors or a positive number")
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST_THREADS, jobs if jobs > 0 else max(1, available + 1 + jobs))
+    return min(MAX_THREADS, jobs if jobs > 0 else max(1, available + 1 + jobs))
 
 
 def check_settings(parameters: dict[str, Any], seed: int) -> Settings:

@@ -27,7 +27,7 @@ from pixelsne.row_transforms import ROW_TRANSFORMS
 from pixelsne.settings import Settings
 
 # A sparse matrix with more columns than this is not made dense.
-WIDEST_DENSE = 1000
+MAX_DENSE_COLUMNS = 1000
 
 METRICS_FOR_SPARSE = (
     *(metric for metric, transform in ROW_TRANSFORMS.items() if transform.takes_sparse),
@@ -126,7 +126,7 @@ class Coordinates:
 
     @classmethod
     def from_input(cls, values: Any, settings: Settings, token: _core.ProgressToken) -> "Coordinates":
-        if sparse.issparse(values) and (settings.n_pca is None and values.shape[1] > WIDEST_DENSE):
+        if sparse.issparse(values) and (settings.n_pca is None and values.shape[1] > MAX_DENSE_COLUMNS):
             raise ValueError(
                 f"n_pca=None would convert a sparse X with {values.shape[1]} columns to a dense array; "
                 "use n_pca='auto' or a number, or X.toarray() if that is what you want"

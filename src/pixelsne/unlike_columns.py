@@ -13,7 +13,7 @@ from scipy import sparse
 
 from pixelsne.components import sample_rows
 
-MOST_COLUMNS = 100  # wider tables usually hold measurements of one kind: pixels, genes, words
+MAX_COLUMNS = 100  # wider tables usually hold measurements of one kind: pixels, genes, words
 WIDER_BY = 10.0  # ratio of the largest deviation to the median deviation
 
 
@@ -24,7 +24,7 @@ def differ_widely(deviations: NDArray[np.float64]) -> bool:
     Constant columns do not count.
     """
     several = deviations[deviations > 0]
-    if len(several) < 2 or len(deviations) > MOST_COLUMNS or (np.diff(several) <= 0).all():  # noqa: PLR2004
+    if len(several) < 2 or len(deviations) > MAX_COLUMNS or (np.diff(several) <= 0).all():  # noqa: PLR2004
         return False
     middle = np.sort(several)[(len(several) - 1) // 2]
     return bool(several.max() > WIDER_BY * middle)
@@ -43,7 +43,7 @@ def warn_of_unlike_columns(values: Any, names: Sequence[str]) -> None:
 
 def describe_widths(values: Any, names: Sequence[str]) -> str:
     """Return the columns with the largest and smallest deviation, as text; empty unless units seem to differ."""
-    if sparse.issparse(values) or len(names) != values.shape[1] or len(names) > MOST_COLUMNS:
+    if sparse.issparse(values) or len(names) != values.shape[1] or len(names) > MAX_COLUMNS:
         return ""
     rows = values[sample_rows(values.shape[0], values.shape[1])].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):

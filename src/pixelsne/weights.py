@@ -17,14 +17,14 @@ from pixelsne.duplicates import Duplicates
 Float64s = NDArray[np.float64]
 Float32s = NDArray[np.float32]
 
-# The smallest weight of a point, relative to the mean. It replaces 0: such a row acts on no other noticeably, and is
-# still placed, since the force on one copy of it stays defined.
-LIGHTEST = 1e-6
+# The smallest weight of a point, relative to the mean. It replaces 0: such a row acts on no other noticeably, and still
+# gets a position, since the force on a single copy of it stays defined.
+MIN_WEIGHT = 1e-6
 
-# Pairs within heavy points weaken the repulsion as exaggeration does, and denser maps need a lower rate: it is
-# multiplied by the share of the normalizer that is between points, but at least by this. Digits with 5 of 1,797 rows
-# of weight 401: KL rose from 2.2 to 3.8 and ended at 2.5 without, and ends at 2.16 with it.
-SMALLEST_RATE_FACTOR = 0.25
+# Pairs of copies of one heavy row weaken the repulsion relative to the attraction, as exaggeration does, and denser
+# maps need a lower rate: it is multiplied by the share of the normalizer that is between points, but at least by this.
+# Digits with 5 of 1,797 rows of weight 401: without the factor, KL ended at 2.5; with it, at 2.16.
+MIN_RATE_FACTOR = 0.25
 
 NUMBERS_PER_BLOCK = 2_000_000
 
@@ -34,16 +34,16 @@ class PointWeights:
     """The weights of the points of a descent, in the order of the affinities."""
 
     values: Float32s  # (n), positive, relative to their mean
-    inner_pairs: float  # what pairs within points add to the normalizer, in the unit of the values
-    step_shares: Float32s  # (n), at most 1: the factor of each point's step
+    inner_pairs: float  # the part of the normalizer from pairs of copies of one row, in the unit of the values
+    step_factors: Float32s  # (n), at most 1: each point's step is multiplied by it
 
     def rate_factor(self, normalizer: float) -> float:
         """Return the factor of the learning rate at which heavy points are stable."""
-        return max(SMALLEST_RATE_FACTOR, 1.0 - self.inner_pairs / normalizer)
+        return max(MIN_RATE_FACTOR, 1.0 - self.inner_pairs / normalizer)
 
 
 def check_weights(weights: Any, n: int) -> Float64s | None:
-    """Return the weights of n rows; None if all are 1. Raise an error if they are no weights."""
+    """Return the weights of n rows; None if all are 1. Raise an error if they are not valid."""
     if weights is None:
         return None
     given = np.asarray(weights)
@@ -88,14 +88,14 @@ def relative_to_mean(weights: Float64s) -> tuple[Float64s, float]:
 
 def are_relative(values: AnyArray) -> bool:
     """Return whether these can be weights relative to their mean, as a run has them."""
-    return bool(((values >= LIGHTEST / 2) & (values <= 2 * len(values))).all())
+    return bool(((values >= MIN_WEIGHT / 2) & (values <= 2 * len(values))).all())
 
 
 def map_weights(weights: Float64s | None) -> Float32s | None:
     """Return the weights of a map's rows for new points, relative to their mean; None if they are equal."""
     if weights is None or (weights == weights[0]).all():
         return None
-    return np.maximum(relative_to_mean(weights)[0], LIGHTEST).astype(np.float32)
+    return np.maximum(relative_to_mean(weights)[0], MIN_WEIGHT).astype(np.float32)
 
 
 def weights_of_points(
@@ -115,21 +115,21 @@ def weights_of_points(
         return None
     pairs = rows * (rows - 1.0 / max(1.0, mean))
     if duplicates is not None:
-        counted = np.minimum(1.0, largest_count / duplicates.counts)
-        rows = counted * sum_by(duplicates.group, rows, len(duplicates))
-        pairs = np.square(counted) * sum_by(duplicates.group, pairs, len(duplicates))
+        count_factors = np.minimum(1.0, largest_count / duplicates.counts)
+        rows = count_factors * sum_by(duplicates.group, rows, len(duplicates))
+        pairs = np.square(count_factors) * sum_by(duplicates.group, pairs, len(duplicates))
     values, unit = relative_to_mean(rows)
     inner_pairs = max(0.0, float(pairs.sum()) / unit**2)
     if inner_pairs == 0 and (values == 1).all():
         return None
-    return np.maximum(values, LIGHTEST), inner_pairs
+    return np.maximum(values, MIN_WEIGHT), inner_pairs
 
 
 def weigh(conditional: Conditional, weights: Float64s) -> tuple[Conditional, Float32s]:
-    """Apply the weights to the conditional affinities, in place; return them and the step shares.
+    """Apply the weights to the conditional affinities, in place; return them and the step factors.
 
     P, symmetrized from them, still sums to 1. A neighbor of weight w has the affinity of w neighbors: w_j c_ij / D_i
-    with D_i the sum of w_j c_ij. Row i counts w_i times. The step share of a point is 1 / r if weights pull it r times
+    with D_i the sum of w_j c_ij. Row i counts w_i times. The step factor of a point is 1 / r if weights pull it r times
     as hard as equal weights, so that a step does not overshoot beside a heavy point.
     """
     n, k = conditional.indices.shape
@@ -141,15 +141,15 @@ def weigh(conditional: Conditional, weights: Float64s) -> tuple[Conditional, Flo
         indices, kernels = conditional.indices[rows], values[rows].astype(np.float64)
         columns = weights[indices]
         factors = weights[rows] / (kernels * columns).sum(axis=1)
-        counted = kernels * factors[:, None]
-        values[rows] = counted * columns
-        pulled += sum_by(indices, counted, n)
+        weighted_kernels = kernels * factors[:, None]
+        values[rows] = weighted_kernels * columns
+        pulled += sum_by(indices, weighted_kernels, n)
         pulled_equally += sum_by(indices, kernels, n)
-    return conditional, step_shares(pulled, pulled_equally)
+    return conditional, step_factors(pulled, pulled_equally)
 
 
 def weigh_affinities(affinities: Affinities, weights: Float64s) -> tuple[Affinities, Float32s]:
-    """Return P of weighted points, from P of single rows, and the step shares."""
+    """Return P of weighted points, from P of single rows, and the step factors."""
     rows = np.repeat(np.arange(len(affinities)), np.diff(affinities.offsets))
     equal = affinities.values.astype(np.float64)
     pulls = equal * weights[affinities.columns]
@@ -157,7 +157,7 @@ def weigh_affinities(affinities: Affinities, weights: Float64s) -> tuple[Affinit
     total = joint.sum()
     weighted = replace(affinities, values=(joint / total).astype(np.float32))
     pulled, pulled_equally = (sum_by(rows, values, len(affinities)) for values in (pulls / total, equal))
-    return weighted, step_shares(pulled, pulled_equally)
+    return weighted, step_factors(pulled, pulled_equally)
 
 
 def sum_by(indices: AnyArray, values: Float64s, n: int) -> Float64s:
@@ -165,8 +165,8 @@ def sum_by(indices: AnyArray, values: Float64s, n: int) -> Float64s:
     return np.bincount(indices.ravel(), weights=values.ravel(), minlength=n).astype(np.float64, copy=False)
 
 
-def step_shares(pulled: Float64s, pulled_equally: Float64s) -> Float32s:
-    """Return the step shares. A point without affinities has share 1."""
+def step_factors(pulled: Float64s, pulled_equally: Float64s) -> Float32s:
+    """Return the step factors. A point without affinities has factor 1."""
     ratios = np.divide(pulled_equally, pulled, out=np.ones_like(pulled), where=pulled > 0)
     return np.minimum(1.0, ratios).astype(np.float32)
 

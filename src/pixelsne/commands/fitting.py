@@ -17,7 +17,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import NUMBERED, CheckMemory, ReadOptions, Source
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
-from pixelsne.settings import FEWEST_ROWS, PLACEHOLDER_INIT, SCALED_METRICS, settings_of, too_few
+from pixelsne.settings import MIN_ROWS, PLACEHOLDER_INIT, SCALED_METRICS, settings_of, too_few
 from pixelsne.unlike_columns import describe_widths
 from pixelsne.weights import Float64s
 
@@ -49,7 +49,7 @@ def read_input(path: str, reading: ReadOptions, fitting: FitOptions, model: Pixe
     """Read the input, and choose the scale of the model."""
     reporter.info(f"reading {path}")
     source = read_points(path, reading, memory_check(model))
-    if len(source) < FEWEST_ROWS:
+    if len(source) < MIN_ROWS:
         raise FileError(source.path, too_few(len(source)))
     reporter.info(summary_of(source))
     if fitting.scale == "auto" and not fitting.preset:
@@ -111,7 +111,7 @@ def memory_check(model: PixelSNE) -> CheckMemory:
     settings = settings_of(model, **PLACEHOLDER_INIT)
 
     def check(rows: int, columns: int, size: int) -> None:
-        if rows < FEWEST_ROWS:
+        if rows < MIN_ROWS:
             return
         with warnings.catch_warnings(action="ignore"):  # the fit warns
             work = Run(np.broadcast_to(np.float32(0), (rows, columns)), settings).workload

@@ -5,7 +5,7 @@ from pathlib import Path
 from pixelsne.choices import INITS
 from pixelsne.commands.options import EmbedFiles
 from pixelsne.commands.plot import PAGES, PICTURES
-from pixelsne.components import FEWEST_COMPONENTS
+from pixelsne.components import MIN_COMPONENTS
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import prepared_path
 from pixelsne.files.errors import FileError
@@ -70,7 +70,7 @@ def check_disk(files: EmbedFiles, model: PixelSNE, source: Source) -> None:
     """Raise FileError if the disk lacks space for the outputs, by a lower bound on the size of each."""
     rows, columns = source.values.shape
     settings = settings_of(model, **PLACEHOLDER_INIT)
-    fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or columns
+    fewest = MIN_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or columns
     points = 4 * rows * min(columns, fewest)
     lower_bounds = {
         "-o": 8 * rows,

@@ -8,19 +8,19 @@ from typing import Any, cast
 from sklearn.utils import check_random_state
 
 from pixelsne.choices import CORE_METRICS
-from pixelsne.components import FEWEST_COMPONENTS
+from pixelsne.components import MIN_COMPONENTS
 from pixelsne.distributed.checkpoint import SharedFolder, identity_of, shards_of
 from pixelsne.distributed.files import partitions_of_files
 from pixelsne.distributed.memory import ClusterWorkload, check_workers
 from pixelsne.distributed.pipeline import DistributedRun, Partitions
 from pixelsne.distributed.reduce import count_rows, digest, join_digests, read_block
 from pixelsne.distributed.result import DistributedMap
-from pixelsne.distributed.shards import FEWEST_NEIGHBORHOODS
+from pixelsne.distributed.shards import MIN_NEIGHBORHOODS
 from pixelsne.distributed.task_runner import TaskRunner, current_client, workers_of
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.source import ReadOptions
-from pixelsne.repulsion import MOST_NODES
-from pixelsne.settings import FEWEST_ROWS, Settings, settings_of, too_few
+from pixelsne.repulsion import MAX_NODES
+from pixelsne.settings import MIN_ROWS, Settings, settings_of, too_few
 
 
 def embed(
@@ -92,14 +92,14 @@ def make_run(
     checkpoint: str | os.PathLike[str] | None,
 ) -> DistributedRun:
     """Return a run that has not started, after checking the memory of the workers and the checkpoint."""
-    if partitions.rows < FEWEST_ROWS:
+    if partitions.rows < MIN_ROWS:
         raise ValueError(f"X {too_few(partitions.rows)}")
     run = DistributedRun(partitions, runner, settings)
-    runner.limit_shards(max(1, partitions.rows // (FEWEST_NEIGHBORHOODS * run.neighborhood.n_neighbors)))
-    fewest = FEWEST_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or partitions.columns
+    runner.limit_shards(max(1, partitions.rows // (MIN_NEIGHBORHOODS * run.neighborhood.n_neighbors)))
+    fewest = MIN_COMPONENTS if settings.n_pca == "auto" else settings.n_pca or partitions.columns
     width = min(partitions.columns, fewest)  # checked again once "auto" has chosen
     run.workload = ClusterWorkload(
-        partitions.rows, partitions.row_bytes, width, run.neighborhood.n_neighbors, MOST_NODES
+        partitions.rows, partitions.row_bytes, width, run.neighborhood.n_neighbors, MAX_NODES
     )
     check_workers(runner.client, run.workload, runner.shards)
     if checkpoint is not None:

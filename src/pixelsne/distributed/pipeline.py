@@ -20,7 +20,7 @@ from pixelsne.files.source import ReadOptions
 from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import choose_neighborhood
 from pixelsne.reduction import Reduction
-from pixelsne.repulsion import MOST_NODES
+from pixelsne.repulsion import MAX_NODES
 from pixelsne.schedule import warn_of_no_late_phase
 from pixelsne.settings import Settings
 
@@ -67,7 +67,7 @@ class DistributedRun:
         self.descent: ShardedDescent | None = None
         self._stopped_by: StoppedBy | None = None  # set by the caller
         gathers = partitions.rows <= repulsion.GATHER_UP_TO
-        self._descent_settings = repulsion.DescentSettings(partitions.rows, MOST_NODES, settings.step_limit, gathers)
+        self._descent_settings = repulsion.DescentSettings(partitions.rows, MAX_NODES, settings.step_limit, gathers)
 
     @property
     def iteration(self) -> int:

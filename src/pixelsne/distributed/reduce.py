@@ -14,7 +14,7 @@ from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
 from pixelsne.inputs import without_mask
 from pixelsne.reduce import Dimensions, Part, fit, reduces
-from pixelsne.reduction import WIDEST_COVARIANCE, Reduction, as_doubles
+from pixelsne.reduction import MAX_COVARIANCE_COLUMNS, Reduction, as_doubles
 
 Result = TypeVar("Result")
 
@@ -96,9 +96,9 @@ class ShardedRows:
 def fit_reduction(rows: ShardedRows, dimensions: Dimensions, seed: int, metric: str) -> Reduction:
     """Return the reduction. Up to rounding, it equals that of one machine."""
     columns = rows.shape[1]
-    if reduces(columns, dimensions) and columns > WIDEST_COVARIANCE:
+    if reduces(columns, dimensions) and columns > MAX_COVARIANCE_COLUMNS:
         raise ValueError(
-            f"X has {columns:,} columns; distributed PCA takes up to {WIDEST_COVARIANCE:,}. Reduce it first "
+            f"X has {columns:,} columns; distributed PCA takes up to {MAX_COVARIANCE_COLUMNS:,}. Reduce it first "
             "(dask_ml.decomposition.TruncatedSVD, for example), or pass n_pca=None"
         )
     return fit(rows, dimensions, seed, metric)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from pixelsne import _core
 from pixelsne.arrays import Positions
-from pixelsne.descent import SMALLEST_NORMALIZER
+from pixelsne.descent import MIN_NORMALIZER
 from pixelsne.distributed.halo import EncodedPositions
 from pixelsne.distributed.sized import Sized, aligned
 from pixelsne.distributed.task_runner import threads_here
 from pixelsne.repulsion import EXACT_NORMALIZER_UP_TO, EXACT_UP_TO, best_normalizer
-from pixelsne.settings import LARGEST_COORDINATE
+from pixelsne.settings import MAX_POSITION
 
 # Up to this many points, one task computes the repulsion of all points, in a few milliseconds. Their positions are a
 # smaller message than the lattice. Up to the same number, the final KL has an exact normalizer, as on one machine.
@@ -81,8 +81,8 @@ def bounds_of(summaries: Sequence[ShardSummary]) -> "_core.Bounds":
     """Return the bounds of the centered map."""
     bounds, center = np.array([summary.bounds for summary in summaries]), center_of(summaries)
     low, high = bounds[:, :2].min(axis=0) - center, bounds[:, 2:].max(axis=0) - center
-    if not (np.abs([low, high]) < LARGEST_COORDINATE).all():
-        raise FloatingPointError("the map exploded; lower learning_rate or set step_limit")
+    if not (np.abs([low, high]) < MAX_POSITION).all():
+        raise FloatingPointError("the descent diverged; lower learning_rate or set step_limit")
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
@@ -111,7 +111,7 @@ def convolve(nodes: NDArray[np.float32], summaries: list[ShardSummary], settings
     lattice = _core.choose_lattice(bounds_of(summaries), settings.n, settings.most_nodes)
     with _lock:
         normalizer = _convolution.apply(nodes, lattice, settings.n, threads_here())
-    return Field(lattice, nodes, max(normalizer, SMALLEST_NORMALIZER))
+    return Field(lattice, nodes, max(normalizer, MIN_NORMALIZER))
 
 
 def repel_gathered(positions: Positions, settings: DescentSettings) -> GatheredRepulsion:
@@ -122,7 +122,7 @@ def repel_gathered(positions: Positions, settings: DescentSettings) -> GatheredR
     else:
         with _lock:
             normalizer = _field.pixel_field(positions, settings.most_nodes, push, threads)
-    return GatheredRepulsion(push, max(normalizer, SMALLEST_NORMALIZER))
+    return GatheredRepulsion(push, max(normalizer, MIN_NORMALIZER))
 
 
 def relay(repulsion: Field | GatheredRepulsion) -> Field | GatheredRepulsion:
@@ -143,4 +143,4 @@ def reduce_global(
 ) -> GlobalState:
     """Return the GlobalState. parts: positions of all shards, for an exact normalizer; None: that of `repulsion`."""
     normalizer = repulsion.normalizer if parts is None else best_normalizer(np.concatenate(parts), threads_here())
-    return GlobalState(bounds_of(summaries), max(normalizer, SMALLEST_NORMALIZER))
+    return GlobalState(bounds_of(summaries), max(normalizer, MIN_NORMALIZER))

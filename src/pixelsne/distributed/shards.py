@@ -17,7 +17,7 @@ from pixelsne.distributed.sized import Sized
 from pixelsne.distributed.task_runner import TaskRunner
 
 CELLS_PER_SHARD = 32
-MOST_CELLS = 4096
+MAX_CELLS = 4096
 SAMPLE_PER_CELL = 100
 # A point is sent to the owners of this many of the cells nearest to it. With few shards, most neighbors are in the
 # point's own shard. With many shards, half of them may be in others (benchmarks/results/cluster_halo_reviews1m.md).
@@ -26,7 +26,7 @@ FEW_SHARDS = 4
 PAIRS_AT_ONCE = 4_000_000  # of a point and a cell
 
 # Points of a shard at least, as a multiple of k. Smaller shards cost more communication than they save computation.
-FEWEST_NEIGHBORHOODS = 10
+MIN_NEIGHBORHOODS = 10
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def make_cells(samples: list[Points], shards: int, seed: int) -> Cells:
     from sklearn.cluster import MiniBatchKMeans  # noqa: PLC0415 - large, and one worker alone needs it
 
     sampled = np.concatenate(samples)
-    count = min(CELLS_PER_SHARD * shards, MOST_CELLS, max(shards, len(sampled) // 4))
+    count = min(CELLS_PER_SHARD * shards, MAX_CELLS, max(shards, len(sampled) // 4))
     model = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=4096).fit(sampled)
     centers, weights = merge_equal_centers(
         model.cluster_centers_.astype(np.float32), np.bincount(model.labels_, minlength=count)
@@ -172,7 +172,7 @@ def collect(received: list[RoutedPoints], shard: int) -> ShardPoints:
 
 def share_sampled(n: int, shards: int) -> float:
     """Return the share of n points to sample for the cells of this many shards."""
-    return min(1.0, min(CELLS_PER_SHARD * shards, MOST_CELLS) * SAMPLE_PER_CELL / n)
+    return min(1.0, min(CELLS_PER_SHARD * shards, MAX_CELLS) * SAMPLE_PER_CELL / n)
 
 
 def draw_samples(runner: TaskRunner, points: Sequence[Any], n: int, seed: int) -> list[Any]:
@@ -204,7 +204,7 @@ class PointRouter:
         """Return the ShardPoints of each shard. Shards too small to find k neighbors in are merged first."""
         runner = self._runner
         counts = np.sum(runner.gather(runner.map("partition", count_routed, sent)), axis=0)
-        numbers = merge_small_shards(counts[0].tolist(), counts[1].tolist(), FEWEST_NEIGHBORHOODS * k)
+        numbers = merge_small_shards(counts[0].tolist(), counts[1].tolist(), MIN_NEIGHBORHOODS * k)
         if numbers[-1] + 1 < runner.shards:
             runner.limit_shards(numbers[-1] + 1)
             sent = self.route(runner.submit("partition", renumber, cells, numbers))

@@ -17,8 +17,8 @@ from pixelsne.arrays import AnyArray
 from pixelsne.files.atomic_write import atomic_write
 
 DOCUMENT = "document.json"
-LARGEST_DOCUMENT = 16_000_000  # bytes
-MOST_MEMBERS = 32
+MAX_DOCUMENT_BYTES = 16_000_000  # bytes
+MAX_MEMBERS = 32
 ENCRYPTED = 0x1
 
 # A .npy file of version 1.0 begins with these bytes and the header's length. HEADER matches C-ordered numbers only.
@@ -88,8 +88,8 @@ def read_members(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, 
 
 
 def check_members(size: int, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
-    if len(members) != len(archive.infolist()) or len(members) > MOST_MEMBERS:
-        raise DamagedFileError(f"it has a member twice, or more than {MOST_MEMBERS} members")
+    if len(members) != len(archive.infolist()) or len(members) > MAX_MEMBERS:
+        raise DamagedFileError(f"it has a member twice, or more than {MAX_MEMBERS} members")
     if DOCUMENT not in members:
         raise DamagedFileError(f"it has no {DOCUMENT}")
     for name, member in members.items():
@@ -100,8 +100,8 @@ def check_members(size: int, archive: zipfile.ZipFile, members: dict[str, zipfil
             raise DamagedFileError(f"its member {name} is compressed or encrypted")
     if sum(member.file_size for member in members.values()) > size:
         raise DamagedFileError("its members claim to be larger than the file")
-    if members[DOCUMENT].file_size > LARGEST_DOCUMENT:
-        raise DamagedFileError(f"its {DOCUMENT} is larger than {LARGEST_DOCUMENT // 1_000_000} MB")
+    if members[DOCUMENT].file_size > MAX_DOCUMENT_BYTES:
+        raise DamagedFileError(f"its {DOCUMENT} is larger than {MAX_DOCUMENT_BYTES // 1_000_000} MB")
 
 
 def read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:

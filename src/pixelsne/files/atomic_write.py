@@ -31,7 +31,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that replaces `path` when the block ends, and is discarded if the block raises.
 
     Where the operating system allows it, the file has no name until it is complete, so that a killed process leaves
-    nothing behind. A symbolic link is kept, and its target is replaced. An OSError names `path`.
+    nothing behind. A symbolic link is kept, and its target is replaced. An OSError about the
+    file names `path`, not a hidden name.
     """
     check_special(path)
     path = target_of(path)
@@ -46,7 +47,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             flush(file)
             link_to(handle, path)
     except OSError as error:
-        if error.filename is not None and error.errno != errno.ENOSPC:
+        if error.filename is not None and error.errno != errno.ENOSPC and not is_hidden_name(error.filename, path):
             raise
         reason = error.strerror or f"{error} (is the disk full?)"
         raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from error
@@ -148,6 +149,11 @@ def hidden_prefix(path: Path) -> str:
     name = os.fsencode(path.name)
     short = path.name if len(name) <= MAX_STEM_BYTES else hashlib.blake2b(name, digest_size=16).hexdigest()
     return f".{short}."
+
+
+def is_hidden_name(name: str | bytes, path: Path) -> bool:
+    """Return whether this is the name of a hidden file that belongs to `path`."""
+    return Path(os.fsdecode(name)).name.startswith(hidden_prefix(path))
 
 
 def hidden_name(path: Path) -> str:

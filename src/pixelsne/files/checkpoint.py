@@ -126,7 +126,7 @@ def write_prepared(path: Path, prepared: Prepared, identity: Identity) -> None:
     if prepared.duplicates is not None:
         arrays["duplicate_group"] = prepared.duplicates.group
     if prepared.weights is not None:
-        arrays |= {"weights": prepared.weights.values, "step_shares": prepared.weights.step_shares}
+        arrays |= {"weights": prepared.weights.values, "step_factors": prepared.weights.step_factors}
     document = {
         "kind": KIND_PREPARED,
         "version": VERSION,
@@ -205,7 +205,7 @@ def read_duplicates(arrays: dict[str, Any], distinct: int) -> Duplicates:
 
 def read_weights(document: dict[str, Any], arrays: dict[str, Any], n: int) -> PointWeights:
     values = array_of(arrays, "weights", np.float32, (n,))
-    shares = array_of(arrays, "step_shares", np.float32, (n,))
+    shares = array_of(arrays, "step_factors", np.float32, (n,))
     if not are_relative(values) or not ((shares > 0) & (shares <= 1)).all():
         raise DamagedFileError("its weights are not relative to their mean, or its step shares not between 0 and 1")
     return PointWeights(values, check_number("inner_pairs", document["inner_pairs"], 0.0), shares)

@@ -21,7 +21,7 @@ SEPARATORS = ",;\t"
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
 # A first line with at least this many consecutive integers is a header, if none of the next rows is like it.
-FEWEST_CONSECUTIVE = 3
+MIN_CONSECUTIVE = 3
 ROWS_COMPARED = 100
 YEARS = range(1000, 3000)
 LONGEST_INTEGER = 12  # digits
@@ -94,7 +94,7 @@ def is_header(first: list[str], following: Iterable[list[str]]) -> bool:
     numeric = [index for index, field in enumerate(first) if is_written_number(field)]
     if not numeric:
         return True
-    if len(numeric) < FEWEST_CONSECUTIVE or not are_consecutive([first[index] for index in numeric]):
+    if len(numeric) < MIN_CONSECUTIVE or not are_consecutive([first[index] for index in numeric]):
         return False
     rows = [row for row in following if len(row) == len(first)]
     return bool(rows) and not any(are_consecutive([row[index] for index in numeric]) for row in rows)

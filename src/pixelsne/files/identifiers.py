@@ -10,7 +10,7 @@ import pyarrow as pa
 from pixelsne.arrays import AnyArray
 
 IDENTIFYING_WORDS = {"id", "index", "row"}
-FEWEST_CONSECUTIVE = 10  # fewer numbers may be consecutive by chance
+MIN_CONSECUTIVE = 10  # fewer numbers may be consecutive by chance
 ROWS_CHECKED_FIRST = 100  # most columns repeat a value within the first rows
 
 
@@ -37,7 +37,7 @@ def is_identifier(name: str, values: AnyArray) -> bool:
     if not all_different(values):
         return False
     is_named = not IDENTIFYING_WORDS.isdisjoint(words_of(name))
-    is_long = len(values) >= FEWEST_CONSECUTIVE
+    is_long = len(values) >= MIN_CONSECUTIVE
     return is_named or (is_long and int(values.max()) - int(values.min()) == len(values) - 1)
 
 

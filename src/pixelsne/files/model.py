@@ -19,10 +19,10 @@ from pixelsne.files.archive import DamagedFileError, damage, read_kind, write_ar
 from pixelsne.fitted_map import FittedMap
 from pixelsne.initial_positions import DEFAULT_INIT_SCALE
 from pixelsne.neighborhood import Neighborhood
-from pixelsne.reduction import FARTHEST, Reduction, RowPreprocessing
+from pixelsne.reduction import MAX_COORDINATE, Reduction, RowPreprocessing
 from pixelsne.screen import Screen
 from pixelsne.settings import (
-    LARGEST_COORDINATE,
+    MAX_POSITION,
     check_choice,
     check_count,
     check_number,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 KIND = "pixelsne model"
 VERSION = 1
-MOST_PERPLEXITIES = 100
+MAX_PERPLEXITIES = 100
 
 # Exceptions that reading a damaged document can raise.
 READING_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
@@ -115,7 +115,7 @@ def read_coordinates(described: Document, arrays: Arrays) -> Coordinates:
     directions = array_of(arrays, "directions", np.float64, (None, None)) if described["reduced"] else None
     mean = array_of(arrays, "mean", np.float64, (None,))
     points = array_of(arrays, "points", np.float32, (None, None))
-    if (np.abs(points) > FARTHEST).any() or (directions is not None and (np.abs(directions) > 2).any()):  # noqa: PLR2004
+    if (np.abs(points) > MAX_COORDINATE).any() or (directions is not None and (np.abs(directions) > 2).any()):  # noqa: PLR2004
         raise DamagedFileError("its points or PCA directions are too large")
     shapes_fit = (
         points.shape[1] == len(mean) if directions is None else directions.shape == (len(mean), points.shape[1])
@@ -296,9 +296,9 @@ def read_fitted_map(document: Document, arrays: Arrays) -> FittedMap:
     space = read_space(document["space"], arrays)
     count = int(document["neighbor_count"])
     perplexity = check_perplexity(document["perplexity"]) or ()
-    neighbors_match = 0 < len(perplexity) <= MOST_PERPLEXITIES and max(perplexity) <= count < len(positions)
+    neighbors_match = 0 < len(perplexity) <= MAX_PERPLEXITIES and max(perplexity) <= count < len(positions)
     sizes_match = neighbors_match and space.size() == len(positions)
-    if not sizes_match or not (np.abs(positions) < LARGEST_COORDINATE).all():
+    if not sizes_match or not (np.abs(positions) < MAX_POSITION).all():
         raise DamagedFileError("the numbers of its points, positions and neighbors do not match")
     columns = (array_of(arrays, f"history_{name}", kind, (None,)).tolist() for name, kind in HISTORY.items())
     return FittedMap(

@@ -23,8 +23,8 @@ ROWS_AT_ONCE = 65_536
 SPARSE_PARTS = {"data", "shape", "format"}
 INDEX_PARTS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
 # A tiny file can claim any number of empty rows, for which CSR would take memory and time.
-MOST_ROWS_PER_NUMBER = 1000
-MOST_EMPTY_ROWS = 1_000_000
+MAX_ROWS_PER_NUMBER = 1000
+MAX_EMPTY_ROWS = 1_000_000
 NUMBERS, TEXT = "biuf", "US"
 MATRIX = 2  # number of dimensions
 RESERVED_NAMES = ("embedding", "pixels", METADATA_KEY, "file", "allow_pickle")  # np.savez reserves the last two
@@ -99,7 +99,7 @@ def checked_csr(path: Path, matrix: Any) -> Any:
     from pixelsne.sparse_structure import StructureError, to_csr  # noqa: PLC0415 - as above
 
     rows, stored = matrix.shape[0], int(matrix.data.size)
-    if rows > MOST_ROWS_PER_NUMBER * stored + MOST_EMPTY_ROWS or 8 * rows > available():
+    if rows > MAX_ROWS_PER_NUMBER * stored + MAX_EMPTY_ROWS or 8 * rows > available():
         raise FileError(path, f"claims to have shape {matrix.shape}, but holds {stored:,} numbers")
     try:
         return to_csr(matrix)

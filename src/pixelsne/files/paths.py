@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pixelsne.files.errors import FileError
 
-MOST_BYTES_IN_A_NAME = 255  # where the system states no limit
+MAX_NAME_BYTES = 255  # where the system states no limit
 PROBE = bytes(4096)
 GIGABYTE = 1e9
 
@@ -89,7 +89,7 @@ def check_writable(path: Path) -> None:
 
 def check_names(path: Path, folder: Path, names: list[str]) -> None:
     """Raise FileError for a name that is too long for the file system."""
-    most = MOST_BYTES_IN_A_NAME
+    most = MAX_NAME_BYTES
     if hasattr(os, "pathconf"):
         with suppress(OSError, ValueError):
             most = os.pathconf(folder, "PC_NAME_MAX")

@@ -9,7 +9,7 @@ const CELL_WIDTH = QUANTIZATION_LEVELS / GRID_SIDE; // in quantized coordinates
 const BLUR_RADIUS = 3; // cells to each side over which counts are summed
 const MEAN_SHIFT_RADII = [4, 8, 8]; // half-width of the window in each iteration of mean shift, in cells
 const MAX_LABELS = 30;
-const MAX_TIME_FRACTION = 0.1; // of the time, while points move, may be spent on computing labels
+const MAX_TIME_FRACTION = 0.1; // of the time, spent on computing labels while points move
 const SMOOTHING_TIME = 150; // milliseconds in which a label moves most of the way to its new position
 const LABEL_MARGIN = 4; // CSS pixels between a label and the edge of the visible area
 
