@@ -180,7 +180,7 @@ def test_nan_and_infinite_positions_are_refused(bad):
     one_bad = clusters(4_000, 30.0)
     one_bad[3] = bad
     for positions in (all_bad, one_bad):
-        with pytest.raises(ValueError, match="positions: finite"):
+        with pytest.raises(ValueError, match="positions must be finite"):
             pixel_field(positions)
 
 
