@@ -30,7 +30,7 @@ from pixelsne.weights import Float64s, PointWeights, map_weights, weigh, weigh_a
 
 Result = TypeVar("Result")
 Order = NDArray[np.int32] | None
-Shares = NDArray[np.float32] | None
+StepFactors = NDArray[np.float32] | None
 
 
 def in_order(rows: Any, order: Order) -> Any:
@@ -116,11 +116,11 @@ class Run:
             self._adapt_to_distinct_rows(len(duplicates))
         searched = [distinct]
         del distinct  # a copy of the points if rows were merged; freed when the neighbors are found
-        affinities, order, shares = yield from self._affinities(searched, None if weights is None else weights[0])
-        if weights is None or shares is None:
+        affinities, order, step_factors = yield from self._affinities(searched, None if weights is None else weights[0])
+        if weights is None or step_factors is None:
             return Prepared(space, affinities, order, duplicates)
         values = in_order(weights[0], order).astype(np.float32)
-        return Prepared(space, affinities, order, duplicates, PointWeights(values, weights[1], shares))
+        return Prepared(space, affinities, order, duplicates, PointWeights(values, weights[1], step_factors))
 
     def _adapt_to_distinct_rows(self, distinct: int) -> None:
         """Choose the neighborhood again, for this many distinct rows."""
@@ -139,27 +139,27 @@ class Run:
 
     def _affinities(
         self, searched: list[Space], weights: Float64s | None
-    ) -> Generator[Snapshot, None, tuple[Affinities, Order, Shares]]:
-        """Return P, its order, and with weights the step shares.
+    ) -> Generator[Snapshot, None, tuple[Affinities, Order, StepFactors]]:
+        """Return P, its order, and with weights the step factors.
 
         searched: the space of the points, which is taken out of the list. weights: of the points, in the order of the
         input.
         """
-        shares: Shares = None
+        step_factors: StepFactors = None
         space = searched.pop()
         if isinstance(space, PrecomputedAffinities) and space.affinities is not None:
             affinities = space.affinities
             if weights is not None:
-                affinities, shares = weigh_affinities(affinities, weights)
-            return affinities, None, shares
+                affinities, step_factors = weigh_affinities(affinities, weights)
+            return affinities, None, step_factors
         neighbors = yield from self._find_neighbors(space)
         del space
         order = neighbors.order
         conditional = yield from self._calibrate(neighbors)
         del neighbors  # frees the distances, half of its memory
         if weights is not None:
-            conditional, shares = weigh(conditional, in_order(weights, order))
-        return (yield from self._symmetrize(conditional)), order, shares
+            conditional, step_factors = weigh(conditional, in_order(weights, order))
+        return (yield from self._symmetrize(conditional)), order, step_factors
 
     def _initial_positions(self, prepared: Prepared) -> Positions:
         """Return initial positions, in the order of the affinities."""
