@@ -29,7 +29,7 @@ class ForestParameters:
     reach: int = 30  # neighbors of neighbors compared: reach x reach per point
 
 
-CLUSTER_SIZE = 256  # approximate number of points in a cluster
+CLUSTER_SIZE = 192  # approximate number of points in a cluster
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def exact_seconds(n: int, d: int, k: int) -> float:
 
 def usual_probes(n: int, k: int) -> float:
     """Return a number of probes that grows more slowly than the number of clusters, and slowly with k."""
-    return (24 + 0.08 * math.sqrt(n)) * math.pow(k / 30, 0.25)
+    return (30 + 0.1 * math.sqrt(n)) * math.pow(k / 30, 0.25)
 
 
 def choose_cluster_parameters(n: int, d: int, k: int) -> ClusterParameters:
