@@ -374,5 +374,5 @@ def test_a_wide_screen_does_not_distort_neighborhoods(digits):
 
 
 def test_early_exaggeration_to_the_end_gives_a_warning(clusters):
-    with pytest.warns(UserWarning, match=r"early_exaggeration_iter=50 leaves none of the 30 iterations.*max_iter"):
+    with pytest.warns(UserWarning, match=r"early_exaggeration_iter=50 covers all 30 iterations.*max_iter"):
         PixelSNE(early_exaggeration_iter=50, max_iter=30, random_state=0).fit(clusters)
