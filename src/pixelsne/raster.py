@@ -1,6 +1,7 @@
 """Draw points as anti-aliased dots into an image, and their density as a smooth surface."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +123,7 @@ class _Sums:
         return np.stack([*(channel / weight for channel in colored), -np.expm1(-absorbed)], axis=2)
 
 
+@lru_cache(maxsize=8)
 def make_stamps(radius: float) -> tuple[Stamps, int, AnyArray]:
     """Return the pixels that dots with their centers in one pixel cover.
 
