@@ -302,6 +302,14 @@ def test_an_interrupt_while_drawing_keeps_the_map_and_the_old_film(points, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["map.webp"]
 
 
+@pytest.mark.parametrize("suffix", [".webp", ".gif"])
+def test_progress_rises_to_the_end(suffix, tmp_path):
+    fractions = []
+    gray = [np.full((20, 20, 3), shade) for shade in np.linspace(0, 1, 5)]
+    film_formats.write_frames(tmp_path / f"film{suffix}", 5, lambda frame: gray[frame], fractions.append)
+    assert fractions == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+
+
 @pytest.mark.usefixtures("small_films")
 def test_progress_is_shown_while_the_film_is_drawn(points, tmp_path, capsys):
     PixelSNE(**SMALL, verbose=True).film(tmp_path / "map.webp", points)

@@ -29,7 +29,7 @@ MOST_BYTES = 5_000_000
 FILLED_SHARE = 0.95  # of MOST_BYTES, because the other frames may take more
 QUALITIES = (80, 70, 60, 50, 40, 33, 27, 22, 18, 14, 10, 7, 4, 2, 0)
 FRAMES_TRIED = 16
-METHOD = 4  # effort of the webp encoder, 0 to 6
+METHOD = 2  # effort of the webp encoder, 0 to 6
 
 GIF_COLORS = 128
 FRAMES_IN_PALETTE = 4
@@ -38,7 +38,7 @@ FFMPEG = "ffmpeg"
 
 Draw = Callable[[int], Image]  # by index of the frame
 Show = Callable[[int], "Picture"]
-WriteFilm = Callable[[Path, int, Show], None]
+WriteFilm = Callable[[Path, int, Show, Show], None]  # the second to look at some frames first
 
 
 def check_film(path: str | os.PathLike[str], inputs: tuple[Path, ...] = ()) -> None:
@@ -61,13 +61,16 @@ def write_frames(path: Path, count: int, draw: Draw, on_progress: Callable[[floa
     """
     from PIL import Image as pictures  # noqa: N813, PLC0415 - a module; slow to import
 
+    def preview(frame: int) -> "Picture":
+        return pictures.fromarray(np.rint(255 * np.clip(draw(frame), 0, 1)).astype(np.uint8))
+
     def show(frame: int) -> "Picture":
-        picture = pictures.fromarray(np.rint(255 * np.clip(draw(frame), 0, 1)).astype(np.uint8))
+        picture = preview(frame)
         if on_progress is not None:
             on_progress((frame + 1) / count)
         return picture
 
-    WRITERS[path.suffix.lower()](path, count, show)
+    WRITERS[path.suffix.lower()](path, count, show, preview)
 
 
 class LaterFrames:
@@ -127,15 +130,15 @@ def webp_size(picture: "Picture", quality: int) -> int:
     return file.tell()
 
 
-def write_webp(path: Path, count: int, show: Show) -> None:
-    save_with_pillow(path, count, show, MILLISECONDS, quality=choose_quality(count, show), method=METHOD)
+def write_webp(path: Path, count: int, show: Show, preview: Show) -> None:
+    save_with_pillow(path, count, show, MILLISECONDS, quality=choose_quality(count, preview), method=METHOD)
 
 
-def write_gif(path: Path, count: int, show: Show) -> None:
+def write_gif(path: Path, count: int, show: Show, preview: Show) -> None:
     """Write a gif, in which all frames have the colors of a few of them."""
     from PIL import Image as pictures  # noqa: N813, PLC0415 - a module; slow to import
 
-    typical = np.concatenate([np.asarray(show(frame)) for frame in spread_over(count, FRAMES_IN_PALETTE)])
+    typical = np.concatenate([np.asarray(preview(frame)) for frame in spread_over(count, FRAMES_IN_PALETTE)])
     palette = pictures.fromarray(typical).quantize(GIF_COLORS)
 
     def show_in_palette(frame: int) -> "Picture":
@@ -144,9 +147,9 @@ def write_gif(path: Path, count: int, show: Show) -> None:
     save_with_pillow(path, count, show_in_palette, GIF_MILLISECONDS, optimize=False)
 
 
-def write_mp4(path: Path, count: int, show: Show) -> None:
+def write_mp4(path: Path, count: int, show: Show, preview: Show) -> None:
     """Write a video with ffmpeg, which must seek in its output, so it writes to a temporary folder first."""
-    width, height = show(0).size
+    width, height = preview(0).size
     pixels = ("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(FRAMES_PER_SECOND))
     with tempfile.TemporaryDirectory() as folder:
         video, log = Path(folder) / "film.mp4", Path(folder) / "log"

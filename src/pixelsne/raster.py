@@ -62,7 +62,9 @@ class Raster:
         """
         layer = self.draw_layer(points, colors, diameter, opacity)
         background = np.asarray(self.background, dtype=np.float64)
-        image: Image = background + layer[:, :, 3:] * (layer[:, :, :3] - background)
+        image: Image = layer[:, :, :3] - background
+        image *= layer[:, :, 3:]
+        image += background
         return image
 
     def draw_layer(self, points: AnyArray, colors: AnyArray, diameter: float, opacity: float) -> Layer:
@@ -119,8 +121,12 @@ class _Sums:
 
     def layer(self) -> Layer:
         absorbed, covered, *colored = (total.reshape(self.shape)[self.inner] for total in self.sums)
-        weight = np.where(covered > 0, covered, 1.0)
-        return np.stack([*(channel / weight for channel in colored), -np.expm1(-absorbed)], axis=2)
+        weight = 1 / np.where(covered > 0, covered, 1.0)
+        layer = np.empty((*covered.shape, 4))
+        for channel in range(3):
+            np.multiply(colored[channel], weight, out=layer[:, :, channel])
+        np.subtract(1, np.exp(-absorbed), out=layer[:, :, 3])
+        return layer
 
 
 @lru_cache(maxsize=8)
