@@ -73,18 +73,18 @@ class Raster:
         The opacity of a pixel is 1 - Π (1 - opacity · covered share) over all dots. Its color is the mean of their
         colors, weighted by the covered shares, so that no class hides another.
         """
-        points, radius = np.asarray(points), diameter / 2
-        sides = np.array([self.width, self.height])
-        with np.errstate(invalid="ignore"):
-            seen = ((points > -radius) & (points < sides + radius)).all(axis=1)
-        each = np.broadcast_to(np.asarray(colors, dtype=np.float64), (len(points), 3))
-        if not seen.all():
-            points, each = points[seen], each[seen]
-        sums = _Sums(self.width, self.height, radius, opacity)
+        points, colors = np.asarray(points), np.broadcast_to(colors, (len(points), 3))
+        sums = _Sums(self.width, self.height, diameter / 2, opacity)
         at_once = sums.points_at_once()
         for start in range(0, len(points), at_once):
-            sums.add(points[start : start + at_once], each[start : start + at_once])
+            chunk = points[start : start + at_once]
+            with np.errstate(invalid="ignore"):
+                seen = ((chunk > -diameter / 2) & (chunk < self._sides() + diameter / 2)).all(axis=1)
+            sums.add(chunk[seen], colors[start : start + at_once][seen])
         return sums.layer()
+
+    def _sides(self) -> AnyArray:
+        return np.array([self.width, self.height])
 
 
 class _Sums:
