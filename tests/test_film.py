@@ -244,6 +244,12 @@ def test_wrong_colors_are_refused_before_the_fit(points, tmp_path, monkeypatch):
         PixelSNE(**SMALL).film(tmp_path / "map.webp", points, np.zeros(79))
 
 
+def test_maps_on_a_cluster_are_not_filmed(points, tmp_path):
+    arrays = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="X is on a cluster, where maps cannot be filmed"):
+        PixelSNE(**SMALL).film(tmp_path / "map.webp", arrays.from_array(points))
+
+
 @pytest.mark.usefixtures("small_films")
 @pytest.mark.parametrize(("n", "iterations"), [(2, 1), (3, 2), (2, 12)])
 def test_short_runs_and_few_points(n, iterations, tmp_path):
