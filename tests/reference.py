@@ -256,3 +256,21 @@ def placing_cost(position, positions, neighbors, affinities, weights=1.0):
     """Return the cost of a new point on a finished map, summed over all pairs in float64."""
     squared = np.square(positions.astype(np.float64) - np.asarray(position, np.float64)).sum(axis=1)
     return float(np.sum(affinities * np.log1p(squared[neighbors])) + np.log(np.sum(weights / (1 + squared))))
+
+
+def draw_discs(points, colors, diameter, opacity, resolution, background, parts=32):
+    """Return an image of discs. Each pixel is divided into parts * parts samples, which are in a disc or not."""
+    width, height = resolution
+    y, x = np.mgrid[0 : height * parts, 0 : width * parts]
+    x, y = (x + 0.5) / parts, (y + 0.5) / parts
+    passed = np.ones((height, width))
+    covered = np.zeros((height, width))
+    colored = np.zeros((height, width, 3))
+    for (center_x, center_y), color in zip(points, colors, strict=True):
+        inside = np.square(x - center_x) + np.square(y - center_y) <= (diameter / 2) ** 2
+        share = inside.reshape(height, parts, width, parts).mean(axis=(1, 3))
+        passed *= 1 - opacity * share
+        covered += share
+        colored += share[:, :, None] * color
+    mean = colored / np.where(covered > 0, covered, 1)[:, :, None]
+    return background + (1 - passed)[:, :, None] * (mean - background)

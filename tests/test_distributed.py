@@ -341,11 +341,12 @@ def test_a_pattern_without_files_is_refused(tmp_path):
         expand(f"{tmp_path}/*.parquet")
 
 
-def test_command_options_that_need_one_machine_are_refused(tmp_path):
+@pytest.mark.parametrize(("option", "path"), [("--plot", "p.png"), ("--film", "f.webp")])
+def test_command_options_that_need_one_machine_are_refused(option, path, tmp_path):
     command = ["embed", "x/*.parquet", "-o", f"{tmp_path}/map", "--cluster", "local"]
-    result = CliRunner().invoke(main, [*command, "--plot", "p.png"])
+    result = CliRunner().invoke(main, [*command, option, path])
     assert result.exit_code == 2
-    assert "--plot needs the map on one machine" in result.output
+    assert f"{option} needs the map on one machine" in result.output
 
 
 @pytest.mark.cluster

@@ -236,6 +236,9 @@ def demo(picture: str) -> None:
 @fitting_options
 @click.option("--plot", "picture", metavar="FILE", type=FILE, help="Picture of the map (.png, .svg, .pdf).")
 @click.option("--html", metavar="FILE", type=FILE, help="Interactive page of the map, in one file for any browser.")
+@click.option(
+    "--film", metavar="FILE", type=FILE, help="Film of the map as it forms (.webp, .gif; .mp4 if ffmpeg is installed)."
+)
 @drawing_options
 @click.option(
     "--model", "model_path", metavar="FILE", type=FILE, help="File for the fitted model, for `pixelsne transform`."

@@ -18,6 +18,7 @@ from pixelsne.settings import Settings
 
 Stage = Literal["reduce", "neighbors", "affinities"]  # before the descent
 Phase = Literal["early", "late"]  # of the descent
+Drawing = Literal["film"]  # after it
 StoppedBy = Literal["max_iter", "tol", "callback", "interrupt"]
 
 # How often the KL divergence and the pixels moved are measured.
@@ -32,7 +33,7 @@ class Snapshot:
     """The progress of a run."""
 
     iteration: int
-    phase: Stage | Phase  #: a phase of the descent, or the stage before it
+    phase: Stage | Phase | Drawing  #: a phase of the descent, the stage before it, or the film after it
     fraction: float  #: of the stage, or of the whole descent, 0 to 1
     screen: Screen | None = None  #: None before the descent
     kl: float | None = None

@@ -31,6 +31,8 @@ from pixelsne.weights import check_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from pixelsne.film import Finish
+
 Listener = Callable[[Snapshot], object]
 
 
@@ -236,10 +238,13 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             if weights is not None:
                 raise ValueError("weights are for one machine, and X is on a cluster; pass X.compute(), or no weights")
             return self._fit_on_cluster(X, fixed=fixed)
-        run = self.make_run(X, weights=weights, fixed=fixed)
+        return self._run_to_end(self.make_run(X, weights=weights, fixed=fixed))
+
+    def _run_to_end(self, run: Run, *more_listeners: Listener) -> Self:
+        """Run until the end, the callback's or Ctrl-C, and set the results."""
         stopped_by: StoppedBy | None = None
         with ExitStack() as stack:
-            listeners = self._listeners(stack)
+            listeners = [*more_listeners, *self._listeners(stack)]
             try:
                 for snapshot in stack.enter_context(closing(run.snapshots())):
                     for listener in listeners:
@@ -290,6 +295,25 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Compute the map and return `embedding_`. Arguments are those of `fit`."""
         placed: ScreenPositions = self.fit(X, y, weights=weights, fixed=fixed).embedding_
         return placed
+
+    def film(
+        self, path: str | os.PathLike[str], X: Any, color: Any = None, *, weights: Any = None, fixed: Any = None,
+        dark: bool = False, finish: "Finish | None" = None,
+    ) -> Self:  # fmt: skip
+        """Compute the map as `fit` does, and write a film of it while it forms: .webp, .gif or .mp4.
+
+        The view is that of the final map; only a map that is still much smaller is shown larger. A film has at most
+        300 frames of 640 pixels, with 100,000 points at most, and a webp file at most about 5 MB. mp4 needs the program
+        ffmpeg. After Ctrl-C during the fit, the film ends with the map as it is then.
+
+        color: one value per row, which colors the points: classes, numbers or dates. weights, fixed: as in `fit`.
+        dark: a dark background. finish: a function that returns the last image, an array (height, width, 3) from 0 to
+        1, with more drawn on it.
+        """
+        from pixelsne.film import film_fit  # noqa: PLC0415 - only for those who film
+
+        film_fit(self, path, X, color, weights=weights, fixed=fixed, dark=dark, finish=finish)
+        return self
 
     def iter_fit(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Iterator[Snapshot]:
         """Compute the map step by step: yield a Snapshot after every iteration. Arguments are those of `fit`.

@@ -11,13 +11,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from pixelsne.descent_loop import Snapshot
 
-# What each stage, and each phase of the descent, does.
+# What each stage does, each phase of the descent, and the film after it.
 DESCRIPTIONS = {
     "reduce": "reducing",
     "neighbors": "neighbors",
     "affinities": "affinities",
     "early": "unfolding",
     "late": "settling",
+    "film": "filming",
 }
 
 SECONDS_BETWEEN_LINES = 5.0

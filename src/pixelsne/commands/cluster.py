@@ -28,7 +28,9 @@ from pixelsne.files.model import serializable_parameters
 from pixelsne.files.paths import check_distinct
 
 # Options that need the whole map on one machine.
-ONE_MACHINE_OPTIONS = {"picture": "--plot", "html": "--html", "model_path": "--model", "resume": "--resume"}
+ONE_MACHINE_OPTIONS = {
+    "picture": "--plot", "html": "--html", "film": "--film", "model_path": "--model", "resume": "--resume",
+}  # fmt: skip
 
 # Options that a cluster does not use, and why.
 UNUSED_OPTIONS = {

@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import ExitStack, closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.options import EmbedOptions
 from pixelsne.commands.paths import check_disk, check_paths
 from pixelsne.commands.reporter import Reporter
-from pixelsne.commands.results import map_of, write_results
+from pixelsne.commands.results import make_recorder, map_of, write_film, write_results
 from pixelsne.commands.score import classes_of, scores
 from pixelsne.comparison import Comparison, sample_rows
 from pixelsne.estimator import PixelSNE
@@ -23,13 +24,17 @@ from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
 from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import file_identity
 from pixelsne.files.source import Source
+from pixelsne.film import Recorder
 from pixelsne.pipeline import Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pixelsne.descent_loop import Snapshot
     from pixelsne.distributed import DistributedRun
 
 # Options that name an output file, and the content of that file.
-RESULTS = {"output": "map", "picture": "picture", "html": "page", "model_path": "model"}
+RESULTS = {"output": "map", "picture": "picture", "html": "page", "model_path": "model", "film": "film"}
 
 # --json reports the quality of the map, measured on this many rows: seconds, where a fit takes minutes.
 QUALITY_ROWS = 1000
@@ -71,12 +76,16 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             fit = model.make_run(source.values, weights=weights_of(source, options.reading.weight))
             checkpoint = open_checkpoint(options, fit, source)
             clock.mark("checkpoint")
-            run_fit(fit, signals, checkpoint, reporter)
+            recorder = make_recorder(files, fit)
+            run_fit(fit, signals, checkpoint, reporter, recorder)
             model.set_results(fit)
             clock.mark("fit")
             written = []
             map_ = map_of(model, source, options.reading, options.fitting.seed)
-            for path in write_results(files, map_, model, source, options.reading.label, options.drawing):
+            for path in chain(
+                write_results(files, map_, model, source, options.reading.label, options.drawing),
+                write_film(recorder, model, source, options),
+            ):
                 written.append(path)
         except Stopped as stopped:
             report_stop(stopped, fit, checkpoint, written, reporter)
@@ -91,7 +100,7 @@ def run(options: EmbedOptions, signals: Signals) -> int:
 def read_checked(options: EmbedOptions, model: PixelSNE) -> Source:
     """Read the input, and check that its label can be drawn."""
     source = read_input(options.files.input_path, options.reading, options.fitting, model, options.reporter)
-    if options.files.picture:
+    if options.files.picture or options.files.film:
         label = options.reading.label
         check_colors(source.column(label), label or "", options.drawing.color_as)
     return source
@@ -112,10 +121,18 @@ def open_checkpoint(options: EmbedOptions, fit: Run, source: Source) -> Checkpoi
     return Checkpoint(Path(path), fit, identity, options.every, prepared_exists=is_same)
 
 
-def run_fit(fit: "Run | DistributedRun", signals: Signals, checkpoint: Checkpoint | None, reporter: Reporter) -> None:
+def run_fit(
+    fit: "Run | DistributedRun",
+    signals: Signals,
+    checkpoint: Checkpoint | None,
+    reporter: Reporter,
+    recorder: Recorder | None = None,
+) -> None:
     """Run to the end, or raise Stopped after an iteration."""
     with signals.deferred(), ExitStack() as stack:
-        listeners = [*([checkpoint.write_if_due] if checkpoint else []), *reporter.listeners(stack)]
+        recorders: list[Callable[[Snapshot], object]] = [] if recorder is None else [recorder]
+        due = [checkpoint.write_if_due] if checkpoint else []
+        listeners = [*recorders, *due, *reporter.listeners(stack)]
         for snapshot in stack.enter_context(closing(fit.snapshots())):
             for listener in listeners:
                 listener(snapshot)

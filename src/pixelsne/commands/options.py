@@ -56,6 +56,7 @@ class EmbedFiles:
     picture: str | None = None
     html: str | None = None
     model_path: str | None = None
+    film: str | None = None
     checkpoint: str | None = None
     resume: str | None = None
 

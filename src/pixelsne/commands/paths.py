@@ -13,6 +13,7 @@ from pixelsne.files.formats import WRITABLE
 from pixelsne.files.paths import check_disk_space, check_distinct, file_identity
 from pixelsne.files.source import Source
 from pixelsne.files.write_map import check_output
+from pixelsne.film_formats import check_film
 from pixelsne.settings import PLACEHOLDER_INIT, settings_of
 
 
@@ -31,7 +32,9 @@ def check_paths(files: EmbedFiles, init: str | None) -> None:
         check_output(files.picture, (), PICTURES)
     if files.html:
         check_output(files.html, (), PAGES)
-    for name in writes.keys() - {"-o", "--plot", "--html"}:
+    if files.film:
+        check_film(files.film)
+    for name in writes.keys() - {"-o", "--plot", "--html", "--film"}:
         check_output(writes[name], ())
     check_checkpoint(files)
 
@@ -49,7 +52,7 @@ def paths_read(files: EmbedFiles, init: str | None) -> dict[str, Path]:
 
 def paths_written(files: EmbedFiles) -> dict[str, Path]:
     """Return the output files by the option that names them. A resumed run also writes its checkpoint."""
-    names = {"-o": "output", "--plot": "picture", "--html": "html", "--model": "model_path"}
+    names = {"-o": "output", "--plot": "picture", "--html": "html", "--film": "film", "--model": "model_path"}
     writes = {option: Path(path) for option, name in names.items() if (path := getattr(files, name))}
     if checkpoint := files.checkpoint or files.resume:
         writes |= {"--checkpoint": Path(checkpoint), "--checkpoint (.prepared)": prepared_path(Path(checkpoint))}

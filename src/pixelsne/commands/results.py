@@ -1,11 +1,11 @@
-"""Write what a fit produced: the map, the model, the page and the picture."""
+"""Write what a fit produced: the map, the model, the page, the picture and the film."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from pixelsne.commands.options import DrawOptions, EmbedFiles
+from pixelsne.commands.options import DrawOptions, EmbedFiles, EmbedOptions
 from pixelsne.commands.plot import draw, plot_style, write_page
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.maps import Map, map_metadata
@@ -13,6 +13,9 @@ from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import target_of
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.files.write_map import write_map
+from pixelsne.film import Recorder, film_bytes, film_colors, make_film
+from pixelsne.memory import check_memory
+from pixelsne.pipeline import Run
 
 
 def map_of(model: PixelSNE, source: Source, reading: ReadOptions, seed: int) -> Map:
@@ -20,10 +23,19 @@ def map_of(model: PixelSNE, source: Source, reading: ReadOptions, seed: int) -> 
     return Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
 
 
+def make_recorder(files: EmbedFiles, fit: Run) -> Recorder | None:
+    """Return what records the film, or None without one. Raise MemoryError if there is too little memory for it."""
+    if files.film is None:
+        return None
+    max_iter = fit.settings.max_iter
+    check_memory(fit.workload, extra_bytes=film_bytes(fit.workload.n, max_iter))
+    return Recorder(max_iter)
+
+
 def write_results(
     files: EmbedFiles, map_: Map, model: PixelSNE, source: Source, label: str | None, drawing: DrawOptions
 ) -> Iterator[str]:
-    """Write all results; yield the path of each once it is complete."""
+    """Write all results but the film; yield the path of each once it is complete."""
     if files.output:
         write_map(files.output, map_)  # first, so that later failures do not lose the map
         yield files.output
@@ -39,6 +51,18 @@ def write_results(
         style = plot_style(drawing, label=True)
         draw(files.picture, model.pixels_, map_.resolution, source.column(label), label or "", style)
         yield files.picture
+
+
+def write_film(recorder: Recorder | None, model: PixelSNE, source: Source, options: EmbedOptions) -> Iterator[str]:
+    """Write the film, if there is one, and yield its path. Drawing it may take longer than the fit."""
+    if recorder is None or options.files.film is None:
+        return
+    label, drawing = options.reading.label, options.drawing
+    style = plot_style(drawing, label=True)
+    colors = film_colors(source.column(label), len(source), label or "", style.color_as)
+    film = make_film(recorder, model.positions_, model.screen_, colors, dark=drawing.dark)
+    film.write(options.files.film, verbose=options.reporter.is_verbose)
+    yield options.files.film
 
 
 def store_column_names(model: PixelSNE, source: Source) -> None:
