@@ -50,7 +50,18 @@ def write_page(path: str, map_: Map, title: str, color: str | None, *, dark: boo
 
 
 def columns_in(map_: Map) -> list[str]:
-    return [] if map_.extra_columns is None else list(map_.extra_columns.column_names)
+    """Return the columns of the input, and those of the regions unless the input has some of the same name."""
+    known = [] if map_.extra_columns is None else list(map_.extra_columns.column_names)
+    return [*known, *(name for name in map_.region_columns if name not in known)]
+
+
+def column_in(map_: Map, name: str) -> Any:
+    """Return a column of the input, or the names of the regions of a level, as a column of pyarrow."""
+    if map_.extra_columns is not None and name in map_.extra_columns.column_names:
+        return map_.extra_columns.column(name)
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    return pa.chunked_array([map_.region_columns[name]])
 
 
 def requested_column(map_: Map, name: str | None) -> str | None:
@@ -71,5 +82,5 @@ def run(options: PlotOptions) -> None:
         title = options.drawing.title or path.name
         write_page(output, map_, title, color if options.color else None, dark=options.drawing.dark)
         return
-    column = None if color is None else map_.extra_columns.column(color)
+    column = None if color is None else column_in(map_, color)
     draw(output, map_.pixels, map_.resolution, column, color or "", plot_style(options.drawing, label=color == label))
