@@ -16,7 +16,7 @@ from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.coloring import MOST_CATEGORIES
 from pixelsne.files.maps import Map
 from pixelsne.files.source import ROW_NUMBERS
-from pixelsne.regions import Regions
+from pixelsne.regions import Regions, find_regions
 from pixelsne.screen import Screen
 from pixelsne.viewer.column_types import COLORED_KINDS, Column, Text, column_of
 from pixelsne.viewer.region_parts import QUANTIZATION_LEVELS, region_metadata, region_parts
@@ -89,7 +89,7 @@ def page_of(map_: Map, title: str, color: str | None = None, *, dark: bool = Fal
 
 def find_page_regions(map_: Map) -> Regions:
     """Return the regions of a map, which are computed unless its file contains them."""
-    return NO_REGIONS
+    return find_regions(map_.placed, map_.resolution)
 
 
 def columns_of(extra_columns: Any, labels: set[str] | None = None) -> tuple[Column, ...]:

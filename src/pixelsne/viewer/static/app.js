@@ -192,7 +192,9 @@ export class App {
    * @param {boolean} isFinal
    */
   _drawLabels(context, progress, isFinal) {
-    if (input("labels").checked) this.labels.draw(context, { colorScale: this.colorScale, hidden: this.legend.filter.hidden, progress, isFinal });
+    const hasInk = this.renderLoop.layer === "density" && !this.hasDensityByClass;
+    const view = { colorScale: this.colorScale, hidden: this.legend.filter.hidden, progress, isFinal, hasInk };
+    if (input("labels").checked) this.labels.draw(context, view);
     else this.labels.clear();
     return this.labels.isFading;
   }

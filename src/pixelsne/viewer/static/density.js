@@ -15,7 +15,7 @@ export const LEGEND_SIDE = 10; // CSS pixels; the legend says how many points ar
 /** @typedef {{color: import("./colors.js").Rgb, path: Path2D}} ContourLines */
 /**
  * @typedef {{
- *   image: OffscreenCanvas, // as large as the screen
+ *   image: ImageBitmap,     // as large as the screen
  *   scale: DensityScale,
  *   hasClasses: boolean,    // whether it has the colors of classes
  * }} Density
@@ -176,7 +176,7 @@ function drawSurface(surface, contours, grid, camera) {
     context.strokeStyle = toCss(color);
     context.stroke(path);
   }
-  return image;
+  return image.transferToImageBitmap();
 }
 
 /**

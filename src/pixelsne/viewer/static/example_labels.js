@@ -144,14 +144,19 @@ export class ExampleLabels {
     return { left, top: y - height / 2, right: left + width, bottom: y + height / 2 };
   }
 
-  /** @param {CanvasRenderingContext2D} context */
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @returns {boolean} whether there was time for all
+   */
   draw(context) {
     const { dark } = this.scene;
+    let areAllDrawn = true;
     for (const { block, box, alpha } of this._examples.values()) {
       context.globalAlpha = alpha;
-      drawBlock(context, block, box.left, box.top, dark ? EXAMPLE_INK.dark : EXAMPLE_INK.light, dark);
+      areAllDrawn = drawBlock(context, block, box.left, box.top, dark ? EXAMPLE_INK.dark : EXAMPLE_INK.light, dark) && areAllDrawn;
     }
     context.globalAlpha = 1;
+    return areAllDrawn;
   }
 
   /** What is drawn, for tests. */

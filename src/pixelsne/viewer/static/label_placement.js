@@ -9,7 +9,7 @@ const MIN_NAME_SIZE = 12.5; // CSS pixels, of the font
 const MAX_NAME_SIZE = 27;
 const SIZE_PER_SHARE = 26; // CSS pixels by which the name of all points would be larger than the smallest
 const SMALL_SCREEN = 600; // CSS pixels; on narrower ones names are smaller
-const SMALL_SCREEN_FACTOR = 0.86;
+const SMALL_SCREEN_FACTOR = 0.78;
 const PADDING = 5; // CSS pixels between labels
 const REPEAT_DISTANCE = 190; // CSS pixels between two labels with the same text
 const GIVE_WAY = 1.1; // a region with named parts loses its label when its diameter is so many times the height of the view
@@ -43,7 +43,8 @@ export function placeLabels(labels, scene, view) {
   const placed = [];
   for (const label of labels) {
     if (!isEligible(label, { ...view, scale })) continue;
-    const size = screenFactor * Math.min(MAX_NAME_SIZE, MIN_NAME_SIZE + SIZE_PER_SHARE * Math.sqrt(label.count / view.n));
+    const share = Math.sqrt(label.count / view.n);
+    const size = Math.max(MIN_NAME_SIZE, screenFactor * Math.min(MAX_NAME_SIZE, MIN_NAME_SIZE + SIZE_PER_SHARE * share));
     const block = layOutName(label.text, Math.round(2 * size) / 2, label.level <= 1 ? 700 : 600);
     const [x, y] = [label.x * scaleX, label.y * scaleY];
     const isFree = placed.every((other) => {

@@ -16,6 +16,8 @@ const FONT_FAMILY = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 const measuring = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d"));
 /** @type {Map<string, TextImage>} */
 const images = new Map();
+let deadline = Infinity; // of `performance.now()`, for new images of this frame
+let hasNewImage = false; // whether this frame has drawn one
 
 /**
  * @param {string} text
@@ -73,6 +75,15 @@ function measureBlock(lines, size, weight, align) {
 }
 
 /**
+ * Limit the time for new images in this frame; other labels appear in the next one.
+ * @param {number} milliseconds
+ */
+export function limitImageTime(milliseconds) {
+  deadline = performance.now() + milliseconds;
+  hasNewImage = false;
+}
+
+/**
  * Draw a block at a position on whole device pixels, so that it is sharp.
  * @param {CanvasRenderingContext2D} context in CSS pixels
  * @param {TextBlock} block
@@ -80,12 +91,16 @@ function measureBlock(lines, size, weight, align) {
  * @param {number} top
  * @param {string} color
  * @param {boolean} dark
+ * @returns {boolean} whether there was time for it
  */
 export function drawBlock(context, block, left, top, color, dark) {
   const ratio = context.getTransform().a;
-  const { image, margin } = imageOf(block, color, dark, ratio);
+  const found = imageOf(block, color, dark, ratio);
+  if (found === null) return false;
+  const { image, margin } = found;
   const [x, y] = [left, top].map((side) => (Math.round(side * ratio) - margin) / ratio);
   context.drawImage(image, x, y, image.width / ratio, image.height / ratio);
+  return true;
 }
 
 /**
@@ -93,11 +108,14 @@ export function drawBlock(context, block, left, top, color, dark) {
  * @param {string} color
  * @param {boolean} dark
  * @param {number} ratio device pixels per CSS pixel
+ * @returns {TextImage | null} null if there is no time to draw it
  */
 function imageOf(block, color, dark, ratio) {
   const key = [ratio, dark, color, block.size, block.weight, ...block.lines].join("\n");
   const known = images.get(key);
   if (known !== undefined) return known;
+  if (hasNewImage && performance.now() > deadline) return null; // at least one image per frame
+  hasNewImage = true;
   if (images.size >= MAX_IMAGES) images.clear();
   const made = drawImageOf(block, color, dark, ratio);
   images.set(key, made);

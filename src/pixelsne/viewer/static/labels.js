@@ -5,7 +5,7 @@ import { toCss } from "./colors.js";
 import { readableColor } from "./contrast.js";
 import { boxInside, fadeTowards, overlaps } from "./label_boxes.js";
 import { placeLabels, zoomStep } from "./label_placement.js";
-import { drawBlock } from "./label_text.js";
+import { drawBlock, limitImageTime } from "./label_text.js";
 import { computeRegionLabels } from "./region_labels.js";
 import { QUANTIZATION_LEVELS } from "./scene.js";
 
@@ -13,6 +13,7 @@ const MAX_TIME_FRACTION = 0.1; // of the time, while points move, may be spent o
 const SMOOTHING_TIME = 150; // milliseconds in which a label moves most of the way to its new position
 const FADE_IN_TIME = 220; // milliseconds
 const FADE_OUT_TIME = 120;
+const MAX_IMAGE_TIME = 5; // milliseconds of a frame for texts that are drawn for the first time
 const MAX_STEP_TIME = 60; // milliseconds of fading in one frame
 const MAX_ID_DISTANCE = QUANTIZATION_LEVELS / 5; // that a category's island moves between two position updates
 const INK = { light: "#26262c", dark: "#f2f2f4" };
@@ -23,8 +24,10 @@ const INK = { light: "#26262c", dark: "#f2f2f4" };
  *   x and y are quantized; count: of points; level: 0 for a category, 1 for the coarsest regions; color: null for that of text;
  *   minDiameter: CSS pixels, of the region when its label appears
  * @typedef {{label: Label, block: import("./label_text.js").TextBlock, box: import("./label_boxes.js").Box, alpha: number, isShown: boolean}} DrawnLabel
- * @typedef {{colorScale: import("./color_scale.js").ColorScale, hidden: Set<number>, progress: number, isFinal: boolean}} LabelView
- *   progress: of the transition, below 1 while points move; isFinal: no label may be half visible, as in a saved image
+ * @typedef {{colorScale: import("./color_scale.js").ColorScale, hidden: Set<number>, progress: number, isFinal: boolean,
+ *   hasInk: boolean}} LabelView
+ *   progress: of the transition, below 1 while points move; isFinal: no label may be half visible, as in a saved image; hasInk: names have
+ *   the color of text, since their own would not be readable
  */
 
 export class Labels {
@@ -70,9 +73,10 @@ export class Labels {
     this._moveNames(view.progress === 1 ? 1 : 1 - Math.exp(-passed / SMOOTHING_TIME));
     const names = [...this._drawn.values()];
     const areExamplesFading = this.examples.update(names.filter(({ isShown }) => isShown).map(({ box }) => box), passed, FADE_IN_TIME, FADE_OUT_TIME);
-    this.isFading = this._fade(passed) || areExamplesFading;
-    this.examples.draw(context);
-    this._drawNames(context);
+    const areNamesFading = this._fade(passed);
+    limitImageTime(view.isFinal ? Infinity : MAX_IMAGE_TIME);
+    const areAllDrawn = [this._drawNames(context, view.hasInk), this.examples.draw(context)].every(Boolean);
+    this.isFading = areNamesFading || areExamplesFading || !areAllDrawn;
     this._drawnAt = began;
     this._expose(performance.now() - began);
   }
@@ -163,15 +167,21 @@ export class Labels {
     return isFading;
   }
 
-  /** @param {CanvasRenderingContext2D} context */
-  _drawNames(context) {
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {boolean} hasInk whether all names have the color of text
+   * @returns {boolean} whether there was time for all
+   */
+  _drawNames(context, hasInk) {
     const { dark } = this.scene;
+    let areAllDrawn = true;
     for (const { label, block, box, alpha } of [...this._drawn.values()].reverse()) {
-      const color = label.color === null ? (dark ? INK.dark : INK.light) : toCss(readableColor(label.color, dark));
+      const color = hasInk || label.color === null ? (dark ? INK.dark : INK.light) : toCss(readableColor(label.color, dark));
       context.globalAlpha = alpha;
-      drawBlock(context, block, box.left, box.top, color, dark);
+      areAllDrawn = drawBlock(context, block, box.left, box.top, color, dark) && areAllDrawn;
     }
     context.globalAlpha = 1;
+    return areAllDrawn;
   }
 
   /**
