@@ -1,8 +1,8 @@
 """The regions of a map as they are sent to the page.
 
-    manifest    a list of regions, in the order of `Regions.regions`; x and y are quantized like positions
-    region1 …   (n) codes, as those of categories: index among the regions of the level; their number for none
-    regioncolors    (n, 3) uint8: the color of each point by region, the same as in pictures
+manifest    a list of regions, in the order of `Regions.regions`; x and y are quantized like positions
+region1 …   (n) codes, as those of categories: index among the regions of the level; their number for none
+regioncolors    (n, 3) uint8: the color of each point by region, the same as in pictures
 """
 
 from typing import Any

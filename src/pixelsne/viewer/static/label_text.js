@@ -3,7 +3,7 @@
 const LINE_HEIGHT = 1.12; // of the font size
 const MAX_LINE_CHARACTERS = 30;
 const MIN_BROKEN_CHARACTERS = 15; // of a name that is broken into two lines
-const HALO = 4; // CSS pixels around letters
+const HALO = 5; // CSS pixels around letters
 const MAX_IMAGES = 600;
 const FONT_FAMILY = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 

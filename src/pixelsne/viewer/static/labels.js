@@ -176,12 +176,21 @@ export class Labels {
     const { dark } = this.scene;
     let areAllDrawn = true;
     for (const { label, block, box, alpha } of [...this._drawn.values()].reverse()) {
-      const color = hasInk || label.color === null ? (dark ? INK.dark : INK.light) : toCss(readableColor(label.color, dark));
+      const color = this._colorOf(label, hasInk);
       context.globalAlpha = alpha;
       areAllDrawn = drawBlock(context, block, box.left, box.top, color, dark) && areAllDrawn;
     }
     context.globalAlpha = 1;
     return areAllDrawn;
+  }
+
+  /**
+   * @param {Label} label
+   * @param {boolean} hasInk
+   */
+  _colorOf({ color }, hasInk) {
+    const { dark } = this.scene;
+    return hasInk || color === null ? (dark ? INK.dark : INK.light) : toCss(readableColor(color, dark));
   }
 
   /**
@@ -192,7 +201,9 @@ export class Labels {
     const { dataset } = document.documentElement;
     dataset.labelTime = String(spent);
     if (this.isFading || this.camera.isMoving) return;
-    const names = [...this._drawn.values()].map(({ label, box }) => ({ text: label.text, level: label.level, x: label.x, y: label.y, box }));
+    const names = [...this._drawn.values()].map(({ label, box }) => ({
+      text: label.text, level: label.level, x: label.x, y: label.y, box, color: this._colorOf(label, false),
+    }));
     dataset.labels = JSON.stringify({ names, examples: this.examples.describe() });
   }
 

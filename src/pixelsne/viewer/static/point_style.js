@@ -3,6 +3,13 @@
 import { input } from "./dom.js";
 import { QUANTIZATION_LEVELS } from "./scene.js";
 
+// The same numbers as in raster.py: size and opacity of points by the space that a point has.
+const DIAMETER_PER_SPACING = 0.62;
+const [SMALLEST_DIAMETER, LARGEST_DIAMETER] = [1.6, 8]; // CSS pixels
+const [OPAQUE_SPACING, OPACITY_POWER] = [1.7, 2];
+const OPACITY_AT_OPAQUE_SPACING = 0.95;
+const [FAINTEST, STRONGEST] = [0.12, 0.95];
+
 const STYLE_GRID_SIDE = 256; // cells of the grid in which points are counted
 const STYLE_CELL = QUANTIZATION_LEVELS / STYLE_GRID_SIDE; // quantized coordinates
 const FILLED_GRID_SIDE = 64; // cells of the grid by which the filled area is measured
@@ -21,8 +28,8 @@ const MAX_CHOSEN_SIZE = 40; // CSS pixels, of points whose size the user set
 export function automaticStyle(n, area) {
   const spacing = Math.sqrt(area / Math.max(n, 1));
   return {
-    diameter: Math.min(8, Math.max(1.6, 0.42 * spacing)),
-    opacity: Math.min(0.95, Math.max(0.18, 1.25 * (spacing / 2.2) ** 0.6)),
+    diameter: Math.min(LARGEST_DIAMETER, Math.max(SMALLEST_DIAMETER, DIAMETER_PER_SPACING * spacing)),
+    opacity: Math.min(STRONGEST, Math.max(FAINTEST, OPACITY_AT_OPAQUE_SPACING * (spacing / OPAQUE_SPACING) ** OPACITY_POWER)),
   };
 }
 
