@@ -81,7 +81,7 @@ def page_of(map_: Map, title: str, color: str | None = None, *, dark: bool = Fal
         n=len(map_.placed),
         columns=columns,
         positions=encode_positions(map_.placed, map_.resolution),
-        color=chosen if chosen or regions.regions else first_scale(columns),
+        color=chosen if chosen or len(regions.regions) > 1 else first_scale(columns),
         dark=dark or None,
         regions=regions,
     )
@@ -115,7 +115,7 @@ def choose_color(columns: tuple[Column, ...], requested: str | None, label: str 
 
 
 def first_scale(columns: tuple[Column, ...]) -> str | None:
-    """Return the first column that can color a map without regions."""
+    """Return the first column that can color a map that does not consist of several regions."""
     names = (column.name for column in columns if column.kind in COLORED_KINDS)
     return next((name for name in names if name not in ROW_NUMBERS), None)
 
