@@ -31,6 +31,8 @@ from pixelsne.weights import check_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from pixelsne.regions import Regions
+
 Listener = Callable[[Snapshot], object]
 
 
@@ -400,6 +402,22 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.perplexity_: float | tuple[float, ...] | None = perplexity if len(perplexity) > 1 else perplexity[0]
         if is_given:
             self.perplexity_ = None
+
+    def regions(self, columns: Any = None, names: Any = "auto") -> "Regions":
+        """Return the regions of the map, at several levels of detail, with their names, centers and colors.
+
+        columns: a dictionary of arrays, a data frame or a pyarrow table with a row for each point, by which regions are
+        named. names: "auto" (the text column if there is one and at most 200,000 rows, else categories, numbers and
+        dates), the name of a column, "none", a dict with names by index or by (level, index in the level), or an
+        array with an own label for each row.
+        """
+        check_is_fitted(self)
+        from pixelsne.files.maps import Map  # noqa: PLC0415 - only for those who need regions
+        from pixelsne.map_regions import regions_of  # noqa: PLC0415
+        from pixelsne.viewer.columns import table_of  # noqa: PLC0415
+
+        table = table_of(columns, len(self.embedding_))
+        return regions_of(Map(self.embedding_, self.screen_.resolution, table), names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in a zip, no pickle.
