@@ -16,7 +16,8 @@ from pixelsne.arrays import Positions, ScreenPositions
 from pixelsne.coloring import MOST_CATEGORIES
 from pixelsne.files.maps import Map
 from pixelsne.files.source import ROW_NUMBERS
-from pixelsne.regions import Regions, find_regions
+from pixelsne.map_regions import regions_of
+from pixelsne.regions import Regions
 from pixelsne.screen import Screen
 from pixelsne.viewer.column_types import COLORED_KINDS, Column, Text, column_of
 from pixelsne.viewer.region_parts import QUANTIZATION_LEVELS, region_metadata, region_parts
@@ -73,7 +74,7 @@ def page_of(map_: Map, title: str, color: str | None = None, *, dark: bool = Fal
     """Return the page of a finished map."""
     label = map_.metadata.get("label")
     columns = columns_of(map_.extra_columns, {label, label.removeprefix("input_")} if label else set())
-    regions = find_page_regions(map_)
+    regions = regions_of(map_)
     chosen = choose_color(columns, color, label)
     return Page(
         title=title,
@@ -85,11 +86,6 @@ def page_of(map_: Map, title: str, color: str | None = None, *, dark: bool = Fal
         dark=dark or None,
         regions=regions,
     )
-
-
-def find_page_regions(map_: Map) -> Regions:
-    """Return the regions of a map, which are computed unless its file contains them."""
-    return find_regions(map_.placed, map_.resolution)
 
 
 def columns_of(extra_columns: Any, labels: set[str] | None = None) -> tuple[Column, ...]:

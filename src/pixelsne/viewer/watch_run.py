@@ -8,9 +8,10 @@ import numpy as np
 
 from pixelsne.descent_loop import Snapshot
 from pixelsne.files.maps import Map
+from pixelsne.map_regions import regions_of
 from pixelsne.regions import Regions
 from pixelsne.viewer.columns import table_of
-from pixelsne.viewer.layout import Page, choose_color, columns_of, find_page_regions
+from pixelsne.viewer.layout import Page, choose_color, columns_of
 from pixelsne.viewer.live_run import LiveRun
 from pixelsne.viewer.security import Secrets
 from pixelsne.viewer.serving import serve
@@ -71,7 +72,7 @@ def watched_fit(
         return str(model.stopped_by_)
 
     def find_regions() -> Regions:
-        return find_page_regions(Map(model.embedding_, resolution, table))
+        return regions_of(Map(model.embedding_, resolution, table))
 
     live = LiveRun(snapshots_of(model, X, weights=weights), model.max_iter, finish, on_failure, find_regions)
     return page, live, partial(current_map, model, live, resolution, table)

@@ -5,6 +5,7 @@ const MAX_LINE_CHARACTERS = 30;
 const MIN_BROKEN_CHARACTERS = 15; // of a name that is broken into two lines
 const HALO = 5; // CSS pixels around letters
 const MAX_IMAGES = 600;
+const MAX_NAMES = 4000;
 const FONT_FAMILY = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 /**
@@ -16,6 +17,8 @@ const FONT_FAMILY = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 const measuring = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d"));
 /** @type {Map<string, TextImage>} */
 const images = new Map();
+/** @type {Map<string, TextBlock>} */
+const names = new Map();
 let deadline = Infinity; // of `performance.now()`, for new images of this frame
 let hasNewImage = false; // whether this frame has drawn one
 
@@ -49,7 +52,13 @@ function breakName(text) {
  * @returns {TextBlock} in one or two lines
  */
 export function layOutName(text, size, weight) {
-  return measureBlock(breakName(text), size, weight, "center");
+  const key = [size, weight, text].join("\n");
+  const known = names.get(key);
+  if (known !== undefined) return known;
+  if (names.size >= MAX_NAMES) names.clear();
+  const block = measureBlock(breakName(text), size, weight, "center");
+  names.set(key, block);
+  return block;
 }
 
 /**
