@@ -4,7 +4,7 @@ import { magma, toCss } from "./colors.js";
 import { addContour } from "./contours.js";
 import { blurField, countOnGrid, createGrid } from "./density_grid.js";
 
-const MAX_RATIO = 40; // of the highest density to the lowest that is visible
+const MAX_RATIO = 25; // of the highest density to the lowest that is visible
 const CONTOURS = [0.14, 0.3, 0.45, 0.6, 0.74, 0.87]; // on the logarithmic scale from 0 to 1
 const CLASS_CONTOURS = [0.2, 0.45, 0.7, 0.9];
 const FADE = 0.2; // on this scale, up to which the surface becomes opaque

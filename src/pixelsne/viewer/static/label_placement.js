@@ -10,6 +10,7 @@ const MAX_NAME_SIZE = 27;
 const SIZE_PER_SHARE = 26; // CSS pixels by which the name of all points would be larger than the smallest
 const SMALL_SCREEN = 600; // CSS pixels; on narrower ones names are smaller
 const SMALL_SCREEN_FACTOR = 0.78;
+const SMALL_SCREEN_PHRASES = 2; // of a name that are shown there
 const SHORT_NAME = 3; // characters; such names are larger, since they would be lost among points
 const SHORT_NAME_FACTOR = 1.3;
 const PADDING = 5; // CSS pixels between labels
@@ -48,7 +49,8 @@ export function placeLabels(labels, scene, view) {
     const share = Math.sqrt(label.count / view.n);
     const shortFactor = label.text.length <= SHORT_NAME ? SHORT_NAME_FACTOR : 1;
     const size = Math.max(MIN_NAME_SIZE, shortFactor * screenFactor * Math.min(MAX_NAME_SIZE, MIN_NAME_SIZE + SIZE_PER_SHARE * share));
-    const block = layOutName(label.text, Math.round(2 * size) / 2, label.level <= 1 ? 700 : 600);
+    const text = screenFactor < 1 ? label.text.split(" · ").slice(0, SMALL_SCREEN_PHRASES).join(" · ") : label.text;
+    const block = layOutName(text, Math.round(2 * size) / 2, label.level <= 1 ? 700 : 600);
     const [x, y] = [label.x * scaleX, label.y * scaleY];
     const isFree = placed.every((other) => {
       const [dx, dy] = [Math.abs(other.x - x), Math.abs(other.y - y)];
