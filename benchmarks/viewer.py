@@ -37,10 +37,12 @@ FRAMES = """async () => {
   const gaps = [];
   let last = performance.now();
   window.measuring = true;
+  window.labelTimes = [];
   await new Promise((resolve) => {
     const step = (now) => {
       gaps.push(now - last);
       last = now;
+      window.labelTimes.push(Number(document.documentElement.dataset.labelTime));
       if (window.measuring) requestAnimationFrame(step); else resolve();
     };
     requestAnimationFrame(step);
@@ -68,7 +70,7 @@ def measure_drawing(drawing: str, n: int) -> Rows:
         page.wait_for_selector("html[data-first-frame-time]")
         first = float(page.evaluate("document.documentElement.dataset.firstFrameTime")) / 1000
         page.wait_for_timeout(1500)
-        gaps = drag(page)
+        gaps, labels = drag(page)
         rest = seconds_until_complete(page)
         watched.close()
     server.close()
@@ -80,12 +82,13 @@ def measure_drawing(drawing: str, n: int) -> Rows:
             "frame, ms (median)": statistics.median(gaps),
             "frame, ms (worst)": max(gaps),
             "all points again, s after rest": rest,
+            "labels in a frame, ms (median)": labels,
         }
     ]
 
 
-def drag(page: Any) -> list[float]:
-    """Return the milliseconds between frames while the mouse drags the map."""
+def drag(page: Any) -> tuple[list[float], float]:
+    """Return the milliseconds between frames while the mouse drags the map, and the median of those for labels."""
     page.evaluate(f"() => {{ window.result = ({FRAMES})(); }}")
     page.mouse.move(640, 400)
     page.mouse.down()
@@ -94,7 +97,7 @@ def drag(page: Any) -> list[float]:
         page.wait_for_timeout(16)
     page.mouse.up()
     page.evaluate("window.measuring = false")
-    return list(page.evaluate("window.result"))
+    return list(page.evaluate("window.result")), statistics.median(page.evaluate("window.labelTimes"))
 
 
 def seconds_until_complete(page: Any) -> float:

@@ -22,11 +22,14 @@ from pixelsne.cli import main
 from pixelsne.descent_loop import Snapshot
 from pixelsne.files.maps import Map
 from pixelsne.files.read_map import read_map
+from pixelsne.regions import Region, Regions
 from pixelsne.screen import Screen
 from pixelsne.viewer.column_types import code_bytes, column_of
 from pixelsne.viewer.layout import (
     QUANTIZATION_LEVELS,
+    Page,
     choose_color,
+    choose_text,
     columns_of,
     encode_frame,
     encode_positions,
@@ -77,6 +80,59 @@ def test_a_label_is_categories_whatever_it_looks_like():
     assert page.color == "cluster"
     page = page_of(Map(np.zeros((100, 2), dtype=np.float32), (9, 9), table.select([""])), "t")
     assert page.color is None, "row numbers say nothing"
+
+
+def test_what_colors_a_map_at_first():
+    rng = np.random.default_rng(0)
+    placed = np.clip(rng.normal(0, 4, (600, 2)) + np.repeat([[20, 20], [80, 80]], 300, axis=0), 0, 99).astype(
+        np.float32
+    )
+    table = pa.table(
+        {
+            "score": rng.normal(size=600),
+            "many": [f"kind {row % 100}" for row in range(600)],
+            "few": [f"kind {row % 7}" for row in range(600)],
+            "constant": ["one"] * 600,
+        }
+    )
+    for names, expected in [(["score", "many", "few"], "few"), (["score", "many", "constant"], None), ([], None)]:
+        page = page_of(Map(placed, (100, 100), table.select(names) if names else None), "t")
+        assert page.color == expected
+        assert len(page.regions.regions) > 1, "they color the map if no column does"
+    assert page_of(Map(placed, (100, 100), table), "t", "score").color == "score"
+
+
+def test_regions_are_in_the_manifest_and_parts():
+    indices = (np.array([0, 1, 0, -1], dtype=np.int32), np.array([3, -1, 2, -1], dtype=np.int32))
+    placed = np.array([[1, 1], [9, 4], [2, 1], [5, 5]], dtype=np.float32)
+    regions = Regions(
+        (
+            Region(1, "a", (1.0, 1.0), 2, -1, (0,), "#102030"),
+            Region(1, "", (9.0, 4.0), 1, -1, (1,), "#405060"),
+            Region(2, "b", (2.0, 1.0), 1, 0, (2,), "#708090"),
+            Region(2, "c", (1.0, 1.0), 1, 0, (0,), "#a0b0c0"),
+        ),
+        indices,
+        placed,
+    )
+    page = Page("t", (10, 5), 4, regions=regions)
+    entries = page.manifest()["regions"]
+    x, y = int(0.9 * QUANTIZATION_LEVELS), int(0.8 * QUANTIZATION_LEVELS)
+    assert entries[1] == {"level": 1, "name": "", "x": x, "y": y, "count": 1, "parent": -1, "color": "#405060"}
+    parts = page.parts()
+    assert list(parts["region1"]) == [0, 1, 0, 2], "the last code means no region"
+    assert list(parts["region2"]) == [1, 2, 0, 2]
+    colors = np.frombuffer(parts["regioncolors"], dtype=np.uint8).reshape(-1, 3)
+    assert colors[:3].tolist() == [[0xA0, 0xB0, 0xC0], [0x40, 0x50, 0x60], [0x70, 0x80, 0x90]]
+    assert "region1" not in Page("t", (10, 5), 4).parts()
+
+
+def test_examples_are_the_longest_texts():
+    table = pa.table(
+        {"id": [f"q{row}" for row in range(100)], "story": [f"story {row}, a long one" for row in range(100)]}
+    )
+    assert choose_text(columns_of(table)) == "story"
+    assert choose_text(columns_of(table.select([]))) is None
 
 
 @pytest.mark.parametrize(("number", "kind"), [(3, "<u1"), (300, "<u2")])

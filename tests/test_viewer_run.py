@@ -224,11 +224,11 @@ def test_a_link_shows_the_same_part_of_a_run(browser, shown):
     assert scales[1] == pytest.approx(3 * scales[0], rel=0.01)
 
 
-# Counts the words on each picture: those between one clearing of the overlay and the next.
+# Counts the labels that are fully visible on each picture: those between one clearing of the overlay and the next.
 COUNT_LABELS = """
   window.labels = [];
   let count = 0;
-  const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+  const { clearRect, drawImage } = CanvasRenderingContext2D.prototype;
   CanvasRenderingContext2D.prototype.clearRect = function (...box) {
     if (this.canvas.id === "overlay") {
       if (document.documentElement.dataset.positions !== undefined) window.labels.push(count);
@@ -236,8 +236,8 @@ COUNT_LABELS = """
     }
     return clearRect.apply(this, box);
   };
-  CanvasRenderingContext2D.prototype.fillText = function (...words) {
-    if (this.canvas.id === "overlay") count++;
-    return fillText.apply(this, words);
+  CanvasRenderingContext2D.prototype.drawImage = function (...image) {
+    if (this.canvas.id === "overlay" && this.globalAlpha === 1) count++;
+    return drawImage.apply(this, image);
   };
 """

@@ -61,6 +61,23 @@ def test_coordinates_are_quantized_alike():
     assert f"QUANTIZATION_LEVELS = {QUANTIZATION_LEVELS};" in static_files()["scene.js"].decode()
 
 
+def test_points_have_the_size_and_opacity_of_the_pictures():
+    raster = pytest.importorskip("pixelsne.raster")
+    text = static_files()["point_style.js"].decode()
+    number = r"([\d.]+)"
+    for pattern, expected in {
+        f"DIAMETER_PER_SPACING = {number};": (raster.DIAMETER_PER_SPACING,),
+        rf"\[SMALLEST_DIAMETER, LARGEST_DIAMETER\] = \[{number}, {number}\];": (
+            raster.SMALLEST_DIAMETER,
+            raster.LARGEST_DIAMETER,
+        ),
+        rf"\[OPAQUE_SPACING, OPACITY_POWER\] = \[{number}, {number}\];": (raster.OPAQUE_SPACING, raster.OPACITY_POWER),
+        f"OPACITY_AT_OPAQUE_SPACING = {number};": (raster.OPACITY_AT_OPAQUE_SPACING,),
+        rf"\[FAINTEST, STRONGEST\] = \[{number}, {number}\];": (raster.FAINTEST, raster.STRONGEST),
+    }.items():
+        assert tuple(map(float, re.search(pattern, text).groups())) == expected
+
+
 def test_every_module_is_in_the_file():
     files = {name: content.decode() for name, content in static_files().items()}
     text = concatenate(files, "main.js")

@@ -7,6 +7,7 @@ cost nothing; a slow client gets fewer frames, the latest each time.
 import atexit
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelsne.descent_loop import Snapshot
-from pixelsne.viewer.layout import QUANTIZATION_LEVELS, encode_frame
+from pixelsne.regions import Regions
+from pixelsne.viewer.layout import NO_REGIONS, encode_frame
+from pixelsne.viewer.region_parts import QUANTIZATION_LEVELS
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
 FinishCallback = Callable[[], str]  # handles the finished map; returns the reason why the run ended
@@ -40,6 +43,7 @@ class Status:
     stopped_by: str | None = None
     error: str | None = None
     moves: tuple[tuple[int, float], ...] = ()  # (iteration, median pixels moved per iteration)
+    has_regions: bool = False  # whether the run has ended and the regions of its map are known
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,10 @@ def pixels_per_iteration(before: Frame, after: Frame, resolution: tuple[int, int
 
 
 class LiveRun:
-    """A run in a thread. on_failure: called with a message if the run raises."""
+    """A run in a thread.
+
+    on_failure: called with a message if the run raises. find_regions: returns the regions of the finished map.
+    """
 
     def __init__(
         self,
@@ -72,8 +79,11 @@ class LiveRun:
         max_iter: int,
         finish: FinishCallback,
         on_failure: Callable[[str], None] | None = None,
+        find_regions: Callable[[], Regions] = lambda: NO_REGIONS,
     ) -> None:
         self._on_failure = on_failure
+        self._find_regions = find_regions
+        self._regions: Regions | None = None
         self._snapshots = snapshots
         self._finish = finish
         self._status = Status(max_iter=max_iter)
@@ -120,6 +130,11 @@ class LiveRun:
         with self._changed:
             return self._status.state in {"finished", "stopped"}
 
+    def regions(self) -> Regions | None:
+        """Return the regions of the finished map; None while they are not known."""
+        with self._changed:
+            return self._regions
+
     def pause(self) -> None:
         self._set_flags(paused=True)
 
@@ -165,6 +180,7 @@ class LiveRun:
             was_stopped = self._consume_snapshots()
             if not self._canceled:
                 self._end("stopped" if was_stopped else "finished", self._finish())
+                self._add_regions()
         except Exception as error:  # noqa: BLE001 - reported on the page
             message = " ".join(str(error).split()) or type(error).__name__
             with self._changed:
@@ -189,6 +205,17 @@ class LiveRun:
             self._make_frame()
             self._ended = time.monotonic()
             self._status = replace(self._status, state=state, stopped_by=stopped_by, seconds_left=None, fraction=1.0)
+
+    def _add_regions(self) -> None:
+        """Find the regions after the end, so that nobody waits for them. Without them the map is still complete."""
+        try:
+            regions = self._find_regions()
+        except Exception as error:  # noqa: BLE001 - see above
+            warnings.warn(f"the map has no regions: {error}", stacklevel=2)
+            return
+        with self._changed:
+            self._regions = regions
+            self._status = replace(self._status, has_regions=bool(regions.regions))
 
     def _publish(self, snapshot: Snapshot) -> None:
         now = time.monotonic()

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -158,9 +159,17 @@ class Server:
 
     async def _manifest(self, _request: Request) -> Response:
         can_export = self._write_rows is not None
+        self._add_regions()
         return JSONResponse(
             {**self.page.manifest(), "live": self.live is not None, "server": True, "canExport": can_export}
         )
+
+    def _add_regions(self) -> None:
+        """Add the regions of a run that has ended to the page."""
+        regions = None if self.live is None else self.live.regions()
+        if regions is not None and self.page.regions is not regions:
+            self.page = replace(self.page, regions=regions)
+            self._parts = self.page.parts()
 
     async def _data(self, request: Request) -> Response:
         content = self._parts.get(request.path_params["part"])

@@ -8,6 +8,8 @@ import numpy as np
 
 from pixelsne.descent_loop import Snapshot
 from pixelsne.files.maps import Map
+from pixelsne.map_regions import regions_of
+from pixelsne.regions import Regions
 from pixelsne.viewer.columns import table_of
 from pixelsne.viewer.layout import Page, choose_color, columns_of
 from pixelsne.viewer.live_run import LiveRun
@@ -69,7 +71,10 @@ def watched_fit(
             on_finish()
         return str(model.stopped_by_)
 
-    live = LiveRun(snapshots_of(model, X, weights=weights), model.max_iter, finish, on_failure)
+    def find_regions() -> Regions:
+        return regions_of(Map(model.embedding_, resolution, table))
+
+    live = LiveRun(snapshots_of(model, X, weights=weights), model.max_iter, finish, on_failure, find_regions)
     return page, live, partial(current_map, model, live, resolution, table)
 
 

@@ -6,11 +6,15 @@ import { createColorScale } from "./color_scale.js";
 import { createColumns } from "./data.js";
 import { computeDefaultBounds, isOutdated } from "./default_bounds.js";
 import { element, input } from "./dom.js";
+import { ExampleLabels } from "./example_labels.js";
 import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { PointGrid } from "./picking.js";
 import { colorPoints } from "./point_colors.js";
 import { findNextPoint } from "./point_navigation.js";
+import { PointCounter, showAutomaticStyle } from "./point_style.js";
+import { RegionScale } from "./region_scale.js";
+import { MapRegions, showRegionsChoice } from "./regions.js";
 import { RenderLoop, TRANSITION_TIME } from "./render_loop.js";
 import { createRenderer } from "./renderer.js";
 import { computeBounds, createScene, screenPosition } from "./scene.js";
@@ -32,16 +36,23 @@ export class App {
     const { n, resolution } = manifest;
     this.manifest = manifest;
     this.rendererName = rendererName;
+    this.source = source;
     this.columns = createColumns(source, manifest);
+    this.regions = new MapRegions(source, manifest);
     this.scene = createScene(n, resolution, matchMedia("(prefers-color-scheme: dark)").matches);
     this.camera = new Camera(resolution, () => this._handleCameraChange());
-    this.renderLoop = new RenderLoop(this.scene, this.camera, createRenderer(element("points"), rendererName), element("overlay"), {
-      getLabels: (progress) => (input("labels").checked ? this.labels.update(this.colorScale, this.legend.filter.hidden, progress) : []),
+    const counter = new PointCounter(this.scene, this.camera);
+    this.renderLoop = new RenderLoop(this.scene, this.camera, createRenderer(element("points"), rendererName), element("overlay"), counter, {
+      drawLabels: (context, progress, isFinal) => this._drawLabels(context, progress, isFinal),
+      getClasses: () => (this.hasDensityByClass ? this.colorScale : null),
       onSampledChange: () => this._showCounts(),
       onDraw: () => this._saveUrlState(),
     });
     this.grid = new PointGrid(this.scene);
-    this.labels = new Labels(this.scene);
+    const examples = new ExampleLabels(this.scene, this.camera, this.grid, counter, () => this.renderLoop.draw(true));
+    examples.column = this.columns.find(({ name }) => name === manifest.textColumn) ?? null;
+    this.labels = new Labels(this.scene, this.camera, counter, examples);
+    this.labels.regions = this.regions.list;
     this.legend = new Legend(element("legend"), () => this._updateColors());
     this.tooltip = new Tooltip(element("tooltip"), element("announcement"), this.columns, this.scene, this.camera);
     this.selection = new Selection(n, () => this._handleSelectionChange());
@@ -49,12 +60,12 @@ export class App {
     /** @type {import("./data.js").Column | null} */
     this.colorColumn = null; // the column that colors the points
     this.colorScale = createColorScale(null);
+    this.hasDensityByClass = false; // whether the density view has the colors of categories or regions
     this.tool = /** @type {import("./selection.js").Tool} */ ("pan");
     /** @type {Uint8Array | null} */
     this.matches = null; // 1 for each row that the search found; null without a search
     this._searchNumber = 0;
     this._shownCount = n; // points that are not hidden; dimmed points count
-    this._defaultStyle = { size: this.scene.size, opacity: this.scene.opacity };
     /** @type {import("./url_state.js").UrlState} */
     this._initialView = {};
     this.isKeyboardHighlight = false; // whether the highlighted row was reached with the keyboard
@@ -117,46 +128,75 @@ export class App {
   /** Write everything that differs from the initial page into the URL, for a reload or a link. */
   _saveUrlState() {
     const { camera, scene, colorColumn, colorScale, legend } = this;
+    showAutomaticStyle(scene);
     const round = (/** @type {number} */ value) => Number(value.toPrecision(6));
-    const changed = (/** @type {"size" | "opacity"} */ name) => (scene[name] === this._defaultStyle[name] ? undefined : scene[name]);
     writeUrlState({
       x: camera.isDefaultView ? undefined : round(camera.center[0]),
       y: camera.isDefaultView ? undefined : round(camera.center[1]),
       zoom: camera.isDefaultView ? undefined : round(camera.zoom),
-      color: colorColumn?.name ?? (this.manifest.color === null ? undefined : ""),
+      color: colorScale.name || (this.defaultColor === "" ? undefined : ""),
       colors: chosenColorCount(colorColumn),
       ...filterState(colorScale, legend.filter),
       view: this.renderLoop.layer === "density" ? "density" : undefined,
+      classes: this.hasDensityByClass ? true : undefined,
       labels: input("labels").checked ? undefined : false,
-      size: changed("size"),
-      opacity: changed("opacity"),
+      size: scene.size ?? undefined,
+      opacity: scene.opacity ?? undefined,
       dark: scene.dark,
       search: input("search").value || undefined,
       renderer: this.rendererName,
     });
   }
 
-  /** Remember size and opacity as those of the initial page. */
-  saveDefaultStyle() {
-    this._defaultStyle = { size: this.scene.size, opacity: this.scene.opacity };
-  }
-
   // Colors
 
-  /** @param {string} name of a column; "" for no column */
-  async colorBy(name) {
-    const column = name === "" ? null : this.columns.find((one) => one.name === name && one.type.colorScale !== null) ?? null;
-    await column?.load();
-    this.colorColumn = column;
-    /** @type {HTMLSelectElement} */ (element("color")).value = column === null ? "" : name;
-    this.updateColorScale();
+  /** What colors the map at first: the name of a column or of the regions; "" for nothing. */
+  get defaultColor() {
+    return this.manifest.color ?? (this.regions.list.length > 0 ? this.regions.name : "");
   }
 
-  /** Apply the current column and number of colors. */
-  updateColorScale() {
-    this.colorScale = createColorScale(this.colorColumn, fitColorCount(this.colorColumn));
+  /** @param {string} name of a column or of the regions; "" for nothing */
+  async colorBy(name) {
+    const hasRegions = this.regions.list.length > 0 && name === this.regions.name;
+    const column = name === "" || hasRegions ? null : this.columns.find((one) => one.name === name && one.type.colorScale !== null) ?? null;
+    await (hasRegions ? this.regions.load() : column?.load());
+    this.colorColumn = column;
+    /** @type {HTMLSelectElement} */ (element("color")).value = hasRegions || column !== null ? name : "";
+    this.updateColorScale(hasRegions);
+  }
+
+  /**
+   * Apply the current column and number of colors, or the regions.
+   * @param {boolean} hasRegions
+   */
+  updateColorScale(hasRegions = false) {
+    const count = fitColorCount(this.colorColumn);
+    this.colorScale = hasRegions ? new RegionScale(this.regions) : createColorScale(this.colorColumn, count);
     this.legend.show(this.colorScale);
     this._updateColors();
+  }
+
+  /** Take over the regions of a run that has ended, and color by them unless something else colors the map. */
+  async loadRegions() {
+    const wasDefault = this.colorScale.name === this.defaultColor;
+    this.regions = new MapRegions(this.source, await this.source.manifest());
+    this.labels.regions = this.regions.list;
+    showRegionsChoice(this.regions);
+    if (wasDefault) await this.colorBy(this.defaultColor);
+    this.renderLoop.draw(true);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} progress of the transition
+   * @param {boolean} isFinal
+   */
+  _drawLabels(context, progress, isFinal) {
+    const hasInk = this.renderLoop.layer === "density" && !this.hasDensityByClass;
+    const view = { colorScale: this.colorScale, hidden: this.legend.filter.hidden, progress, isFinal, hasInk };
+    if (input("labels").checked) this.labels.draw(context, view);
+    else this.labels.clear();
+    return this.labels.isFading;
   }
 
   /** @param {boolean} dark */

@@ -1,6 +1,7 @@
 // The color scale of categories: one color per category, gray for the rest.
 
-import { GRAY, PALETTE, parseHex, toCss, toPixel } from "./colors.js";
+import { GRAY, PALETTE, parseHex, toPixel } from "./colors.js";
+import { createEntryButtons, hideEntries, shownEntryLines } from "./legend_entries.js";
 
 /** @typedef {import("./color_scale.js").ColorScale} ColorScale */
 
@@ -12,6 +13,7 @@ export class CategoricalScale {
    */
   constructor(column, maxColors) {
     this.name = column.name;
+    this.namesPlaces = true;
     this.entries = createEntries(column, maxColors);
     this.entryIndices = assignEntries(column, this.entries);
   }
@@ -28,9 +30,7 @@ export class CategoricalScale {
    * @param {import("./legend.js").LegendFilter} filter
    */
   hide(colors, { hidden }) {
-    const { entryIndices } = this;
-    if (hidden.size === 0) return;
-    for (let row = 0; row < entryIndices.length; row++) if (hidden.has(entryIndices[row])) colors[4 * row + 3] = 0;
+    hideEntries(colors, this.entryIndices, hidden);
   }
 
   /**
@@ -38,24 +38,12 @@ export class CategoricalScale {
    * @param {import("./color_scale.js").ApplyFilter} apply
    */
   legendElements(filter, apply) {
-    let { hidden } = filter;
-    const buttons = this.entries.map(createEntryButton);
-    const showPressed = () => buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!hidden.has(index))));
-    buttons.forEach((button, index) => button.addEventListener("click", (event) => {
-      hidden = updateHidden(hidden, index, buttons.length, event.ctrlKey || event.metaKey || event.shiftKey);
-      showPressed();
-      apply({ hidden, range: null });
-    }));
-    showPressed();
-    return buttons;
+    return createEntryButtons(this.entries, filter, apply);
   }
 
   /** @param {import("./legend.js").LegendFilter} filter */
   imageLegend({ hidden }) {
-    const lines = this.entries
-      .filter((entry, index) => entry.count > 0 && !hidden.has(index))
-      .map((entry) => ({ name: entry.name, color: toCss(entry.color) }));
-    return { title: this.name, lines, colorBar: null };
+    return { title: this.name, lines: shownEntryLines(this.entries, hidden), colorBar: null };
   }
 }
 
@@ -96,43 +84,4 @@ function assignEntries(column, entries) {
   const indices = new Uint8Array(column.codes.length);
   for (let row = 0; row < indices.length; row++) indices[row] = entryOfCode[column.codes[row]];
   return indices;
-}
-
-/**
- * Return the hidden entries after a click. It shows only the clicked entry, or all entries if no other is shown. With a
- * modifier key it hides or shows the clicked entry.
- * @param {Set<number>} hidden
- * @param {number} index
- * @param {number} count of entries
- * @param {boolean} toggles
- */
-function updateHidden(hidden, index, count, toggles) {
-  const after = new Set(hidden);
-  if (toggles) {
-    if (!after.delete(index)) after.add(index);
-    return after;
-  }
-  const isAlone = hidden.size === count - 1 && !hidden.has(index);
-  const others = Array.from({ length: count }, (_, other) => other).filter((other) => other !== index);
-  return new Set(isAlone ? [] : others);
-}
-
-/** @param {import("./color_scale.js").Entry} entry */
-function createEntryButton(entry) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "entry";
-  button.dataset.entry = entry.name;
-  button.title = `${entry.name}\nclick: only this one, again: all · Ctrl-click: hide or show`;
-  const dot = document.createElement("span");
-  dot.className = "dot";
-  dot.style.backgroundColor = dot.style.borderColor = toCss(entry.color);
-  const name = document.createElement("span");
-  name.className = "name";
-  name.textContent = entry.name === "" ? "(empty)" : entry.name;
-  const count = document.createElement("span");
-  count.className = "count";
-  count.textContent = entry.count.toLocaleString("en");
-  button.append(dot, name, count);
-  return button;
 }

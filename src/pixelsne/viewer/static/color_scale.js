@@ -5,7 +5,8 @@ import { toPixel } from "./colors.js";
 /**
  * How a column colors the points, and the legend of these colors.
  * @typedef {{
- *   name: string,                 // of the column
+ *   name: string,                 // of the column, or of the regions
+ *   namesPlaces: boolean,         // whether the names of its entries are labels on the map
  *   entries: Entry[],             // the legend's entries; none for a continuous scale
  *   entryIndices: Uint8Array | null, // (n) index of each row's entry; null without entries
  *   paint: (pixels: Uint32Array, dark: boolean) => void,                                // color all points
@@ -24,6 +25,7 @@ const PLAIN_ON_LIGHT = /** @type {import("./colors.js").Rgb} */ ([55, 100, 222])
 /** @type {ColorScale} */
 const plainScale = {
   name: "",
+  namesPlaces: false,
   entries: [],
   entryIndices: null,
   paint: (pixels, dark) => { pixels.fill(toPixel(dark ? PLAIN_ON_DARK : PLAIN_ON_LIGHT)); },

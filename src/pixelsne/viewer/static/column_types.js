@@ -14,12 +14,14 @@ const SHORT_SPAN = 3 * DAY; // within which the user filters by time instead of 
  *   decode: (column: Column, content: ArrayBuffer) => void,
  *   format: (column: Column, row: number) => string,
  *   formatExact: (column: Column, row: number) => string,
+ *   formatStart?: (column: Column, row: number, bytes: number) => string,
  *   sortKey: (column: Column, row: number) => number | string,
  *   search: import("./search.js").SearchColumn,
  *   isSlowToSearch: boolean,
  *   colorScale: ((column: Column, maxColors: number) => import("./color_scale.js").ColorScale) | null,
  * }} ColumnType
- * format: for table and tooltip; "" for a missing value. formatExact: with all digits, for files. sortKey: NaN or "" for a
+ * format: for table and tooltip; "" for a missing value. formatExact: with all digits, for files. formatStart: the beginning of a long
+ * text. sortKey: NaN or "" for a
  * missing value. colorScale: with its legend; null if points cannot be colored by this type.
  */
 
@@ -96,6 +98,10 @@ const text = {
   },
   format: (column, row) => decoder.decode(column.text.subarray(column.offsets[row], column.offsets[row + 1])),
   formatExact: (column, row) => text.format(column, row),
+  formatStart(column, row, bytes) {
+    const begin = column.offsets[row];
+    return decoder.decode(column.text.subarray(begin, Math.min(column.offsets[row + 1], begin + bytes))).replace(/\ufffd+$/, "");
+  },
   sortKey: (column, row) => foldText(text.format(column, row)),
   search: searchTexts,
   isSlowToSearch: true,

@@ -33,6 +33,7 @@ export class ContinuousScale {
     if (low === high) [low, high] = [quantile(0), quantile(1)];
     if (low === high) high = low + axis.minSpan;
     this.name = column.name;
+    this.namesPlaces = false;
     /** @type {import("./color_scale.js").Entry[]} */
     this.entries = [];
     /** @type {Uint8Array | null} */

@@ -6,8 +6,10 @@ import { COLUMN_TYPES } from "./column_types.js";
  * @typedef {{name: string, kind: string, categories: string[], isFloat64: boolean, reason: string}} ColumnMetadata
  *   categories: their names; isFloat64: numbers have 64 bits; reason: why the page cannot show the column
  * @typedef {{title: string, resolution: [number, number], n: number, columns: ColumnMetadata[], color: string | null,
- *   live: boolean, server: boolean, canExport: boolean, dark: boolean | null}} Manifest
- *   live: a run is watched; server: a server answers requests; canExport: it writes files
+ *   live: boolean, server: boolean, canExport: boolean, dark: boolean | null, regions: import("./regions.js").Region[],
+ *   textColumn: string | null}} Manifest
+ *   live: a run is watched; server: a server answers requests; canExport: it writes files; textColumn: has the texts of
+ *   example rows
  * @typedef {{manifest: () => Promise<Manifest>, part: (name: string) => Promise<ArrayBuffer>}} Source
  */
 
@@ -127,5 +129,14 @@ export class Column {
    */
   format(row) {
     return this.isLoaded ? this.type.format(this, row) : "…";
+  }
+
+  /**
+   * The beginning of a text, without decoding all of it.
+   * @param {number} row
+   * @param {number} bytes
+   */
+  formatStart(row, bytes) {
+    return this.type.formatStart?.(this, row, bytes) ?? this.format(row);
   }
 }

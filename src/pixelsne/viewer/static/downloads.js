@@ -22,7 +22,7 @@ export async function saveImage(app) {
   context.fillRect(0, 0, canvas.width, canvas.height);
   renderer.draw(scene, camera, 1, 0, layer === "points" ? scene.n : 0);
   context.drawImage(renderer.canvas, 0, 0);
-  drawOverlay(overlay, scene, camera, { ...app.renderLoop.overlayContent(1), highlighted: -1, lasso: [] });
+  drawOverlay(overlay, scene, camera, { ...app.renderLoop.overlayContent(1, true), highlighted: -1, lasso: [] });
   context.drawImage(overlay.canvas, 0, 0);
   app.renderLoop.draw(); // start anew: all points are drawn already, and the next frame would draw more of them a second time
   context.scale(ratio, ratio);

@@ -1,7 +1,7 @@
 // The legend beside the map in a saved image.
 
 import { toCss } from "./colors.js";
-import { densityColor } from "./density.js";
+import { densityColor, LEGEND_SIDE } from "./density.js";
 
 const LEGEND_PADDING = 18; // CSS pixels around the legend
 const MAX_LINE_HEIGHT = 22; // CSS pixels; lines are lower if there are many
@@ -22,19 +22,18 @@ const MAX_COLOR_BAR_HEIGHT = 280; // CSS pixels
  */
 export function createImageLegend({ colorScale, legend, renderLoop, scene }) {
   const { density } = renderLoop.overlayContent(1);
-  return density === null ? colorScale.imageLegend(legend.filter) : densityLegend(density.maxCount, scene.dark);
+  const hasClasses = density === null || density.hasClasses;
+  return hasClasses ? colorScale.imageLegend(legend.filter) : densityLegend(density.scale, scene.dark);
 }
 
 /**
- * @param {number} maxCount points in the fullest cell
+ * @param {import("./density.js").DensityScale} scale
  * @param {boolean} dark
  * @returns {ImageLegend}
  */
-function densityLegend(maxCount, dark) {
-  const powers = Array.from({ length: Math.floor(Math.log10(maxCount)) + 1 }, (_, power) => 10 ** power);
-  const counts = powers[powers.length - 1] < maxCount / 2 ? [...powers, maxCount] : powers;
-  const ticks = counts.map((count) => ({ fraction: maxCount > 1 ? Math.log(count) / Math.log(maxCount) : 0, label: count.toLocaleString("en") }));
-  return { title: "points", lines: [], colorBar: { color: (fraction) => toCss(densityColor(fraction, dark)), ticks } };
+function densityLegend(scale, dark) {
+  const title = `points in ${LEGEND_SIDE} × ${LEGEND_SIDE} px`;
+  return { title, lines: [], colorBar: { color: (fraction) => toCss(densityColor(fraction, dark)), ticks: scale.ticks() } };
 }
 
 /** @param {string} name */

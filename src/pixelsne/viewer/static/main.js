@@ -9,7 +9,6 @@ import { bindKeyboard } from "./keyboard.js";
 import { bindPanel, bindPanelToggle } from "./panel.js";
 import { bindPointer } from "./pointer.js";
 import { bindRun } from "./run_footer.js";
-import { defaultSize } from "./scene.js";
 import { bindToolbar } from "./toolbar.js";
 import { readUrlState } from "./url_state.js";
 import { bindVisibleArea } from "./visible_area.js";
@@ -25,7 +24,7 @@ async function main() {
   app.setDark(state.dark ?? manifest.dark ?? app.scene.dark);
   app.setInitialView(state);
   if (!manifest.live) app.setPositions(new Uint16Array(await source.part("positions")), false);
-  const color = state.color ?? manifest.color ?? "";
+  const color = state.color ?? app.defaultColor;
   if (state.colors !== undefined) setColorCount(state.colors, color);
   await app.colorBy(color);
   await restoreControls(app, state);
@@ -35,9 +34,6 @@ async function main() {
 
 /** @param {App} app */
 function bindControls(app) {
-  const surface = element("map");
-  app.scene.size = defaultSize(app.scene.n, surface.clientWidth * surface.clientHeight);
-  app.saveDefaultStyle();
   bindPanel(app);
   bindKeyboard(app, bindPanelToggle());
   bindPointer(app);
@@ -53,6 +49,7 @@ function bindControls(app) {
  */
 async function restoreControls(app, state) {
   if (state.view === "density") /** @type {HTMLInputElement} */ (document.querySelector("input[value=density]")).click();
+  if (state.classes === true) input("density-by-class").click();
   if (state.labels === false) input("labels").click();
   for (const name of /** @type {const} */ (["size", "opacity"])) {
     const value = state[name];

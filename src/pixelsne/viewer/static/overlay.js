@@ -1,7 +1,6 @@
 // The canvas above the points: density, labels, a ring around the highlighted point, and the lasso.
 
 import { drawDensity } from "./density.js";
-import { drawLabels } from "./labels.js";
 import { screenPosition } from "./scene.js";
 
 const RING_RADIUS = 7; // CSS pixels
@@ -9,7 +8,7 @@ const RING_RADIUS = 7; // CSS pixels
 /**
  * @typedef {{
  *   density: import("./density.js").Density | null,
- *   labels: import("./labels.js").Label[],
+ *   drawLabels: (context: CanvasRenderingContext2D) => void,
  *   highlighted: number,       // row, -1 for none
  *   lasso: [number, number][], // CSS pixels
  * }} OverlayContent
@@ -26,8 +25,8 @@ export function drawOverlay(context, scene, camera, content) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, camera.width, camera.height);
   if (content === null) return;
-  if (content.density !== null) drawDensity(context, content.density);
-  drawLabels(context, content.labels, scene, camera);
+  if (content.density !== null) drawDensity(context, content.density, camera);
+  content.drawLabels(context);
   if (content.highlighted >= 0) drawRing(context, screenPosition(scene, camera, content.highlighted), scene.dark);
   if (content.lasso.length > 1) drawLasso(context, content.lasso, scene.dark);
 }

@@ -3,6 +3,7 @@
 import { findUnavailableColumns } from "./data.js";
 import { element, input, showError } from "./dom.js";
 import { saveImage } from "./downloads.js";
+import { showRegionsChoice } from "./regions.js";
 
 /** @param {import("./app.js").App} app */
 export function bindPanel(app) {
@@ -18,6 +19,7 @@ function bindColors(app) {
   const select = /** @type {HTMLSelectElement} */ (element("color"));
   select.append(new Option("nothing", ""));
   for (const { name, type } of app.columns) if (type.colorScale !== null) select.append(new Option(name, name));
+  showRegionsChoice(app.regions);
   select.addEventListener("change", () => app.colorBy(select.value).catch(showError));
   input("color-count").addEventListener("change", () => app.updateColorScale());
 }
@@ -33,21 +35,33 @@ function showUnavailable(manifest) {
 }
 
 /** @param {import("./app.js").App} app */
-function bindStyle({ renderLoop, scene }) {
+function bindStyle(app) {
+  const { renderLoop, scene } = app;
   for (const radio of document.querySelectorAll("input[name=view]")) {
     radio.addEventListener("change", () => {
       renderLoop.layer = /** @type {HTMLInputElement} */ (radio).value;
+      element("density-by-class-field").hidden = renderLoop.layer !== "density";
       renderLoop.draw();
     });
   }
+  input("density-by-class").addEventListener("change", () => {
+    app.hasDensityByClass = input("density-by-class").checked;
+    renderLoop.draw();
+  });
   input("labels").addEventListener("change", () => renderLoop.draw(true));
   for (const name of /** @type {const} */ (["size", "opacity"])) {
-    input(name).value = String(scene[name]);
     input(name).addEventListener("input", () => {
       scene[name] = Number(input(name).value);
+      element("reset-style").hidden = false;
       renderLoop.draw();
     });
   }
+  element("reset-style").addEventListener("click", () => {
+    [scene.size, scene.opacity] = [null, null];
+    input("size").focus(); // the button, which has the focus, is hidden now
+    element("reset-style").hidden = true;
+    renderLoop.draw();
+  });
 }
 
 /**

@@ -8,10 +8,13 @@ export const TRANSITION_TIME = 180; // milliseconds in which points move from on
 
 /**
  * @typedef {{
- *   getLabels: (progress: number) => import("./labels.js").Label[], // to be drawn over the points
- *   onSampledChange: () => void,                                    // `isSampled` has changed
- *   onDraw: () => void,                                             // after every frame
+ *   drawLabels: (context: CanvasRenderingContext2D, progress: number, isFinal: boolean) => boolean,
+ *   getClasses: () => import("./color_scale.js").ColorScale | null,
+ *   onSampledChange: () => void,
+ *   onDraw: () => void,
  * }} RenderCallbacks
+ *   drawLabels: returns whether labels are still appearing or disappearing; getClasses: those by which the density view is
+ *   colored; onSampledChange: `isSampled` has changed; onDraw: called after every frame
  */
 
 export class RenderLoop {
@@ -20,13 +23,15 @@ export class RenderLoop {
    * @param {import("./camera.js").Camera} camera
    * @param {import("./renderer.js").Renderer} renderer
    * @param {HTMLCanvasElement} overlay
+   * @param {import("./point_style.js").PointCounter} counter
    * @param {RenderCallbacks} callbacks
    */
-  constructor(scene, camera, renderer, overlay, callbacks) {
+  constructor(scene, camera, renderer, overlay, counter, callbacks) {
     this.scene = scene;
     this.camera = camera;
     this.renderer = renderer;
     this.overlay = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
+    this.counter = counter;
     this.callbacks = callbacks;
     this.budget = new FrameBudget(scene.n, renderer.name === "webgl");
     this.layer = "points"; // or "density"
@@ -40,6 +45,7 @@ export class RenderLoop {
     this._transitionStart = 0;
     this._isQueued = false;
     this._frames = 0;
+    this._areLabelsFading = false;
   }
 
   /** Whether there are positions; a run has none while it prepares. */
@@ -96,11 +102,13 @@ export class RenderLoop {
     const progress = prefersReducedMotion ? 1 : Math.min(1, (now - this._transitionStart) / TRANSITION_TIME);
     const isMoving = this.camera.isMoving || progress < 1;
     const isComplete = this._drawPoints(progress, isMoving);
+    this._areLabelsFading = false;
     drawOverlay(this.overlay, this.scene, this.camera, this.hasPositions ? this.overlayContent(progress) : null);
     this._exposeCounts();
     this._setSampled(!isComplete && (isMoving || this.isSampled));
     if (progress < 1) this.draw();
     else if (!isMoving && !isComplete) this.draw(true);
+    else if (this._areLabelsFading) this.draw(this._drawnCount > 0);
     this.budget.record(performance.now() - began, isMoving);
     this.callbacks.onDraw();
   }
@@ -114,10 +122,11 @@ export class RenderLoop {
   _drawPoints(progress, isMoving) {
     const { scene, camera } = this;
     if (!this.hasPositions) return true;
+    if (this._drawnCount === 0) scene.style = this.counter.style();
     if (this.layer === "density") {
       if (this._drawnCount === 0) {
         this.renderer.draw(scene, camera, 1, 0, 0);
-        this._density = computeDensity(scene, camera);
+        this._density = computeDensity(scene, camera, this.counter.spacing(), isMoving, this.callbacks.getClasses());
       }
       this._drawnCount = scene.n;
     } else if (this._drawnCount < scene.n) {
@@ -130,12 +139,13 @@ export class RenderLoop {
 
   /**
    * @param {number} progress
+   * @param {boolean} isFinal whether no label may be half visible
    * @returns {import("./overlay.js").OverlayContent}
    */
-  overlayContent(progress) {
+  overlayContent(progress, isFinal = false) {
     return {
       density: this.layer === "density" ? this._density : null,
-      labels: this.callbacks.getLabels(progress),
+      drawLabels: (context) => { this._areLabelsFading = this.callbacks.drawLabels(context, progress, isFinal); },
       highlighted: this.highlighted,
       lasso: this.lasso,
     };

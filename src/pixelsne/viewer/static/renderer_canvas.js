@@ -1,30 +1,33 @@
 // The renderer without a GPU: it blends pixels itself.
 
-import { QUANTIZATION_LEVELS, sizeOnScreen } from "./scene.js";
+import { QUANTIZATION_LEVELS } from "./scene.js";
+
+const SUBPIXELS = 4; // positions within a pixel, along each axis, for which points have a stamp of their own
+const MIN_COVERAGE = 0.02; // of a pixel that is drawn
+const OFF_SCREEN = 48; // pixels by which a center may be outside of the screen and the point still be visible
+
+/** @typedef {{dx: Int32Array, dy: Int32Array, coverage: Int32Array}} Stamp */
 
 /**
- * Return the pixels that a point covers, relative to its center, and their coverage from 0 to 256.
+ * Return the pixels that round points cover, for each position of a center within its pixel. A stamp has the pixels
+ * relative to that one, and their coverage from 0 to 256.
  * @param {number} size diameter, pixels
+ * @returns {Stamp[]}
  */
-function makeStamp(size) {
-  if (size < 1.5) return { dx: [0], dy: [0], coverage: [256] };
-  if (size < 2.6) {
-    const coverage = Math.min(256, Math.round((256 * Math.PI * size * size) / 4 / 4)); // the same total, in a square of four pixels
-    return { dx: [0, 1, 0, 1], dy: [0, 0, 1, 1], coverage: [coverage, coverage, coverage, coverage] };
-  }
-  const radius = Math.ceil(size / 2);
-  const stamp = { dx: /** @type {number[]} */ ([]), dy: /** @type {number[]} */ ([]), coverage: /** @type {number[]} */ ([]) };
-  for (let dy = -radius; dy <= radius; dy++) {
-    for (let dx = -radius; dx <= radius; dx++) {
-      const coverage = Math.min(1, Math.max(0, size / 2 + 0.5 - Math.hypot(dx, dy)));
-      if (coverage > 0.02) {
-        stamp.dx.push(dx);
-        stamp.dy.push(dy);
-        stamp.coverage.push(Math.round(256 * coverage));
-      }
-    }
-  }
-  return stamp;
+function makeStamps(size) {
+  const centers = Array.from({ length: SUBPIXELS ** 2 }, (_, index) =>
+    [index % SUBPIXELS, Math.floor(index / SUBPIXELS)].map((part) => (part + 0.5) / SUBPIXELS - 0.5));
+  const radius = Math.ceil(size / 2 + 0.5);
+  const sides = Array.from({ length: 2 * radius + 1 }, (_, index) => index - radius);
+  return centers.map(([x, y]) => {
+    const pixels = sides.flatMap((dy) => sides.map((dx) => [dx, dy, Math.min(1, size / 2 + 0.5 - Math.hypot(dx - x, dy - y))]));
+    const covered = pixels.filter(([, , coverage]) => coverage > MIN_COVERAGE);
+    return {
+      dx: Int32Array.from(covered, ([dx]) => dx),
+      dy: Int32Array.from(covered, ([, dy]) => dy),
+      coverage: Int32Array.from(covered, ([, , coverage]) => Math.round(256 * coverage)),
+    };
+  });
 }
 
 /**
@@ -46,8 +49,8 @@ export function createCanvasRenderer(canvas) {
       const pixels = new Uint32Array(image.data.buffer);
       if (first === 0) pixels.fill(scene.dark ? 0xff171212 : 0xffffffff);
       const ratio = width / camera.width;
-      const stamp = makeStamp(sizeOnScreen(scene, camera) * ratio);
-      blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp);
+      const stamps = makeStamps(scene.style.diameter * ratio);
+      blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamps);
       context.putImageData(image, 0, 0);
     },
   };
@@ -64,17 +67,16 @@ export function createCanvasRenderer(canvas) {
  * @param {number} progress
  * @param {number} first
  * @param {number} end
- * @param {{dx: number[], dy: number[], coverage: number[]}} stamp
+ * @param {Stamp[]} stamps
  */
-function blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamp) {
+function blendPoints(pixels, width, height, scene, camera, ratio, progress, first, end, stamps) {
   const [x, y] = camera.toScreen(0, 0);
   const [mapWidth, mapHeight] = scene.resolution;
   const [scaleX, scaleY] = [(mapWidth * camera.scale * ratio) / QUANTIZATION_LEVELS, (mapHeight * camera.scale * ratio) / QUANTIZATION_LEVELS];
   const [shiftX, shiftY] = [x * ratio, y * ratio];
   const colors = new Uint32Array(scene.colors.buffer, scene.colors.byteOffset, scene.n);
-  const opacity = Math.round(scene.opacity * 256);
+  const opacity = Math.round(scene.style.opacity * 256);
   const { previousPositions: from, positions: to, order } = scene;
-  const count = stamp.coverage.length;
   for (let drawn = first; drawn < end; drawn++) {
     const row = order[drawn];
     const color = colors[row];
@@ -82,17 +84,20 @@ function blendPoints(pixels, width, height, scene, camera, ratio, progress, firs
     if (visible === 0) continue;
     const quantizedX = progress === 1 ? to[2 * row] : from[2 * row] + (to[2 * row] - from[2 * row]) * progress;
     const quantizedY = progress === 1 ? to[2 * row + 1] : from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * progress;
-    const left = (quantizedX * scaleX + shiftX) | 0;
-    const top = (quantizedY * scaleY + shiftY) | 0;
-    if (left < -20 || top < -20 || left >= width + 20 || top >= height + 20) continue;
+    const pointX = quantizedX * scaleX + shiftX;
+    const pointY = quantizedY * scaleY + shiftY;
+    if (!(pointX >= -OFF_SCREEN && pointY >= -OFF_SCREEN && pointX < width + OFF_SCREEN && pointY < height + OFF_SCREEN)) continue;
+    const left = Math.floor(pointX);
+    const top = Math.floor(pointY);
+    const { dx, dy, coverage } = stamps[(((pointY - top) * SUBPIXELS) | 0) * SUBPIXELS + (((pointX - left) * SUBPIXELS) | 0)];
     const alpha = (opacity * (visible + 1)) >> 8;
-    for (let part = 0; part < count; part++) {
-      const px = left + stamp.dx[part];
-      const py = top + stamp.dy[part];
+    for (let part = 0; part < coverage.length; part++) {
+      const px = left + dx[part];
+      const py = top + dy[part];
       if (px < 0 || py < 0 || px >= width || py >= height) continue;
       const index = py * width + px;
       const background = pixels[index];
-      const weight = (alpha * stamp.coverage[part]) >> 8;
+      const weight = (alpha * coverage[part]) >> 8;
       // One multiplication blends red and blue, another one green.
       const redBlue = ((background & 0xff00ff) * (256 - weight) + (color & 0xff00ff) * weight) >>> 8;
       const green = ((background & 0x00ff00) * (256 - weight) + (color & 0x00ff00) * weight) >>> 8;

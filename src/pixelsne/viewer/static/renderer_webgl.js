@@ -1,6 +1,6 @@
 // The renderer with WebGL: one draw call of indexed points.
 
-import { sizeOnScreen } from "./scene.js";
+const SOFT_EDGE = 2; // device pixels by which the square of a point is larger than the point, for its soft edge
 
 const VERTEX_SOURCE = `#version 300 es
 layout(location = 0) in vec2 from;
@@ -10,12 +10,13 @@ uniform vec2 scale;
 uniform vec2 shift;
 uniform float progress;
 uniform float size;
+uniform float margin;
 uniform float opacity;
 out vec4 pointColor;
 void main() {
   vec2 position = mix(from, to, progress) * scale + shift;
   gl_Position = color.a == 0.0 ? vec4(2.0, 2.0, 2.0, 1.0) : vec4(position, 0.0, 1.0);
-  gl_PointSize = size;
+  gl_PointSize = size + margin;
   pointColor = vec4(color.rgb, color.a * opacity);
 }`;
 
@@ -23,10 +24,11 @@ const FRAGMENT_SOURCE = `#version 300 es
 precision highp float;
 in vec4 pointColor;
 uniform float size;
+uniform float margin;
 out vec4 fragment;
 void main() {
-  float outside = length(gl_PointCoord - 0.5) * size - 0.5 * size + 1.0;
-  float alpha = pointColor.a * (size < 2.5 ? 1.0 : clamp(1.0 - outside, 0.0, 1.0));
+  float distance = length(gl_PointCoord - 0.5) * (size + margin);
+  float alpha = pointColor.a * clamp(0.5 * size + 0.5 - distance, 0.0, 1.0);
   fragment = vec4(pointColor.rgb * alpha, alpha);
 }`;
 
@@ -105,7 +107,8 @@ export function createWebglRenderer(canvas, allowsSoftware) {
   const program = linkProgram(gl);
   const locate = (/** @type {string} */ name) => gl.getUniformLocation(program, name);
   const uniforms = {
-    scale: locate("scale"), shift: locate("shift"), progress: locate("progress"), size: locate("size"), opacity: locate("opacity"),
+    scale: locate("scale"), shift: locate("shift"), progress: locate("progress"), size: locate("size"), margin: locate("margin"),
+    opacity: locate("opacity"),
   };
   const uploadChanged = createUploader(gl);
 
@@ -125,8 +128,9 @@ export function createWebglRenderer(canvas, allowsSoftware) {
       gl.uniform2f(uniforms.scale, (2 * mapWidth * camera.scale) / camera.width, (-2 * mapHeight * camera.scale) / camera.height);
       gl.uniform2f(uniforms.shift, (2 * x) / camera.width - 1, 1 - (2 * y) / camera.height);
       gl.uniform1f(uniforms.progress, progress);
-      gl.uniform1f(uniforms.size, sizeOnScreen(scene, camera) * (canvas.width / camera.width));
-      gl.uniform1f(uniforms.opacity, scene.opacity);
+      gl.uniform1f(uniforms.size, scene.style.diameter * (canvas.width / camera.width));
+      gl.uniform1f(uniforms.margin, SOFT_EDGE);
+      gl.uniform1f(uniforms.opacity, scene.style.opacity);
       gl.drawElements(gl.POINTS, end - first, gl.UNSIGNED_INT, 4 * first);
     },
   };

@@ -6,7 +6,8 @@ const MAX_DELAY = 5_000;
 /**
  * @typedef {{state: "running" | "paused" | "finished" | "stopped" | "failed", phase: string, fraction: number,
  *   iteration: number, max_iter: number, kl: number | null, seconds: number, seconds_left: number | null,
- *   stopped_by: string | null, error: string | null, moves: [number, number][]}} Status moves: (iteration, pixels moved)
+ *   stopped_by: string | null, error: string | null, moves: [number, number][], has_regions: boolean}} Status
+ *   moves: (iteration, pixels moved)
  * @typedef {{
  *   onStatus: (status: Status) => void,
  *   onPositions: (positions: Uint16Array) => void,

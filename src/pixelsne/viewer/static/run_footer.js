@@ -9,10 +9,13 @@ import { drawMovement, stageName, statusText } from "./run_status.js";
 export function bindRun(app) {
   element("run-footer").hidden = false;
   let state = "";
+  let hasRegions = false;
   connectToRun({
     onStatus(status) {
       state = status.state;
       showStatus(status);
+      if (status.has_regions && !hasRegions) app.loadRegions().catch(showError);
+      hasRegions = status.has_regions;
     },
     onPositions(positions) {
       if (positions.length !== 2 * app.scene.n) location.reload(); // the server shows another run now

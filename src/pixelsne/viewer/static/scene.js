@@ -8,8 +8,9 @@
  *   positions: Uint16Array,         // (n, 2) quantized: position · QUANTIZATION_LEVELS / resolution
  *   colors: Uint8Array,             // (n, 4) red, green, blue, alpha; alpha is 0 (hidden), DIMMED or VISIBLE
  *   order: Uint32Array,             // shuffled rows: no category hides another, and the first m are a fair sample
- *   size: number,                   // diameter of points, CSS pixels
- *   opacity: number,                // 0 to 1
+ *   size: number | null,            // diameter of points that the user set, CSS pixels; null: it follows the view
+ *   opacity: number | null,         // likewise, 0 to 1
+ *   style: import("./point_style.js").Style, // of the points as they are drawn
  *   dark: boolean,
  *   positionsVersion: number,       // counts changes, so that renderers know what to upload
  *   colorsVersion: number,
@@ -35,8 +36,9 @@ export function createScene(n, resolution, dark) {
     positions: new Uint16Array(2 * n),
     colors: new Uint8Array(4 * n),
     order: shuffleRows(n),
-    size: 3,
-    opacity: defaultOpacity(n),
+    size: null,
+    opacity: null,
+    style: { diameter: 3, opacity: 1 },
     dark,
     positionsVersion: 0,
     colorsVersion: 0,
@@ -59,29 +61,6 @@ function shuffleRows(n) {
     order[other] = row;
   }
   return order;
-}
-
-/**
- * The default size of points: large for a thousand points, small for a million.
- * @param {number} n
- * @param {number} area CSS pixels
- */
-export function defaultSize(n, area) {
-  return Math.min(9, Math.max(2, 2 * Math.sqrt((0.1 * area) / Math.max(n, 1) / Math.PI)));
-}
-
-/** @param {number} n */
-function defaultOpacity(n) {
-  return Math.min(0.95, Math.max(0.35, 1.45 - 0.17 * Math.log10(Math.max(n, 10)) * 1.05));
-}
-
-/**
- * The size of points at the current zoom; it grows more slowly than the map.
- * @param {Scene} scene
- * @param {import("./camera.js").Camera} camera
- */
-export function sizeOnScreen(scene, camera) {
-  return Math.min(40, scene.size * Math.max(1, camera.zoom) ** 0.4);
 }
 
 /**

@@ -4,7 +4,7 @@
  * @typedef {{only?: string[], hide?: string[], from?: number, to?: number}} FilterState the names of the legend's entries
  *   that are shown or hidden; the range of numbers
  * @typedef {FilterState & {x?: number, y?: number, zoom?: number, color?: string, colors?: number, view?: string,
- *   labels?: boolean, size?: number, opacity?: number, dark?: boolean, search?: string, renderer?: string}} UrlState
+ *   classes?: boolean, labels?: boolean, size?: number, opacity?: number, dark?: boolean, search?: string, renderer?: string}} UrlState
  */
 
 /** @returns {UrlState} */
@@ -27,6 +27,7 @@ export function readUrlState() {
     from: number("from"),
     to: number("to"),
     view: string("view"),
+    classes: boolean("classes"),
     labels: boolean("labels"),
     size: number("size"),
     opacity: number("opacity"),
