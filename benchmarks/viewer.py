@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from browser import Watched, launched
 from measure import Clock, Rows, load_source, save, source_name
 from pixelsne import PixelSNE, viewer
+from pixelsne.regions import find_regions, with_names
 from pixelsne.viewer.column_types import column_of
 from pixelsne.viewer.layout import Page, encode_positions
 from pixelsne.viewer.server import Server
@@ -57,7 +58,9 @@ def page_with(n: int) -> Page:
     centers = rng.uniform(150, 870, (10, 2))
     placed = np.clip(centers[kinds] + rng.normal(0, 45, (n, 2)), 0, 1023.9).astype(np.float32)
     columns = (column_of("kind", kinds), column_of("score", rng.normal(size=n)))
-    return Page("points", RESOLUTION, n, columns, encode_positions(placed, RESOLUTION), "kind")
+    found = find_regions(placed, RESOLUTION)
+    regions = with_names(found, [f"a name of region {index}" for index in range(len(found.regions))])
+    return Page("points", RESOLUTION, n, columns, encode_positions(placed, RESOLUTION), "kind", regions=regions)
 
 
 def measure_drawing(drawing: str, n: int) -> Rows:
