@@ -1,5 +1,7 @@
 """Static pictures of a map, in Matplotlib axes or as files."""
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,8 +17,9 @@ from pixelsne.settings import check_resolution
 __all__ = ["PlotStyle", "plot_map", "save_picture"]
 
 # Text stays text: TrueType in PDF, text elements in SVG. The salt makes files of equal pictures equal.
-FILE_SETTINGS = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "pixelsne"}
+FILE_SETTINGS: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "pixelsne"}
 SOFTWARE_KEY = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # keys in a picture's metadata
+NAMES = "names"  # column
 DATE_KEY = {"svg": "Date", "pdf": "CreationDate"}
 
 
@@ -77,14 +80,13 @@ def save_picture(
     metadata: dict[str, Any] = {SOFTWARE_KEY[file_kind]: f"pixelsne {__version__}"} if file_kind in SOFTWARE_KEY else {}
     if file_kind in DATE_KEY:
         metadata[DATE_KEY[file_kind]] = None
-    with rc_context(FILE_SETTINGS):
+    with rc_context(FILE_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from")  # one warning has named all of them
         figure = figure_of(picture, style)
         figure.savefig(file, format=kind, facecolor=style.background, dpi=style.dpi, metadata=metadata)
 
 
-def make_picture(
-    placed: Any, resolution: Any, color: Any, name: str, names: Any, style: PlotStyle, behind: Any
-) -> Any:
+def make_picture(placed: Any, resolution: Any, color: Any, name: str, names: Any, style: PlotStyle, behind: Any) -> Any:
     """Return the picture of these arguments; raise ValueError if they do not fit together."""
     from pixelsne.pictures.draw import Picture  # noqa: PLC0415 - Matplotlib is slow to import
 
@@ -112,6 +114,7 @@ def check_placed(placed: Any, resolution: tuple[int, int]) -> ScreenPositions:
 
 
 def check_coloring(color: Any, n: int, name: str, style: PlotStyle) -> Coloring:
+    name = name or str(getattr(color, "name", None) or "")
     color = color if hasattr(color, "combine_chunks") else np.asarray(color)
     if len(color) != n:
         raise ValueError(f"color must have one value for each of the {n} points, got {len(color)}")
@@ -130,4 +133,17 @@ def regions_for(
         return find_regions(placed, resolution) if needs_colors and not style.density else None
     from pixelsne.region_names import name_regions  # noqa: PLC0415 - only for maps with names
 
-    return name_regions(find_regions(placed, resolution), None, names)
+    regions = find_regions(placed, resolution)
+    if isinstance(names, Mapping):
+        return name_regions(regions, None, names)
+    if len(names) != len(placed):
+        raise ValueError(f"names must have one value for each of the {len(placed)} points, got {len(names)}")
+    return name_regions(regions, as_table(names), NAMES)
+
+
+def as_table(values: Any) -> Any:
+    """Return a pyarrow table with the values as its only column, called NAMES."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    is_column = hasattr(values, "combine_chunks")
+    return pa.table({NAMES: values if is_column else pa.array(np.asarray(values), from_pandas=True)})

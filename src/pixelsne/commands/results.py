@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelsne.commands.options import DrawOptions, EmbedFiles
-from pixelsne.commands.plot import draw, plot_style, write_page
+from pixelsne.commands.plot import draw_map, plot_style, write_page
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.maps import Map, map_metadata
 from pixelsne.files.model import run_metadata
@@ -36,8 +36,7 @@ def write_results(
         write_page(files.html, map_, source.path.name, None, dark=drawing.dark)
         yield files.html
     if files.picture:
-        style = plot_style(drawing, label=True)
-        draw(files.picture, model.pixels_, map_.resolution, source.column(label), label or "", style)
+        draw_map(files.picture, map_, label, "auto", plot_style(drawing, label=True))
         yield files.picture
 
 

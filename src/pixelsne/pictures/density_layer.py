@@ -54,7 +54,9 @@ def _bar(peak: float, colors: Any) -> Bar:
 def draw_classes(axes: Any, placed: AnyArray, coloring: Coloring, view: View, style: PlotStyle) -> None:
     """Draw the density of each class of a coloring in its color."""
     if coloring.codes is None:
-        raise ValueError(f"{coloring.name or 'color'} holds numbers, but density is drawn by class; use color_as='categories'")
+        raise ValueError(
+            f"{coloring.name or 'color'} holds numbers, but density is drawn by class; use color_as='categories'"
+        )
     scale, size = _lattice(view)
     cells = (placed - [view.left, view.top]) * scale
     bandwidth = default_bandwidth(len(cells), *size)

@@ -37,8 +37,8 @@ class Dots(Artist):
 
     def size(self, unit: float, dpi: float) -> tuple[float, float]:
         """Return diameter and opacity of a dot. unit: lengths per inch of the result. dpi: resolution of the output."""
-        box, dots = self.axes.bbox, max(int(self._inside().sum()), 1)
-        area = box.width * box.height * (CSS_DPI / self.axes.figure.dpi) ** 2
+        box, dots = self._plot_axes.bbox, max(int(self._inside().sum()), 1)
+        area = box.width * box.height * (CSS_DPI / self._plot_axes.figure.dpi) ** 2
         finer = np.clip((CROWDED_SPACING / np.sqrt(area / dots)) ** FINER_POWER, 1, max(1, min(FINEST, dpi / CSS_DPI)))
         diameter, opacity = automatic_size(dots, area * finer**2)
         if self._diameter is None:
@@ -46,12 +46,17 @@ class Dots(Artist):
         return self._diameter * self._magnify * unit / POINTS_PER_INCH, opacity
 
     def _inside(self) -> AnyArray:
-        (left, right), (bottom, top) = (sorted(limits) for limits in (self.axes.get_xlim(), self.axes.get_ylim()))
+        (left, right), (bottom, top) = (sorted(limits) for limits in (self._plot_axes.get_xlim(), self._plot_axes.get_ylim()))
         x, y = self.points.T
         inside: AnyArray = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
         return inside
 
-    @allow_rasterization
+    @property
+    def _plot_axes(self) -> Any:
+        """The axes, which Matplotlib sets when the artist is added."""
+        return self.axes
+
+    @allow_rasterization  # type: ignore[untyped-decorator]
     def draw(self, renderer: Any) -> None:
         if not self.get_visible() or len(self.points) == 0:
             return
@@ -78,23 +83,22 @@ class Dots(Artist):
 
     def _shown_box(self) -> Bbox:
         """Return the part of the axes that is in the figure, from whole pixels."""
-        box, figure = self.axes.bbox, self.axes.figure.bbox
+        box, figure = self._plot_axes.bbox, self._plot_axes.figure.bbox
         left, bottom = np.floor([max(box.x0, figure.x0), max(box.y0, figure.y0)])
         right, top = np.ceil([min(box.x1, figure.x1), min(box.y1, figure.y1)])
         return Bbox.from_extents(left, bottom, max(left, right), max(bottom, top))
 
     def _image(self, box: Bbox, sides: AnyArray, scale: float) -> AnyArray:
         """Return (height, width, 4) bytes, the lowest row first."""
-        transform = self.axes.transData.frozen()
+        transform: Any = self._plot_axes.transData.frozen()
         key = (tuple(box.extents), tuple(sides), transform.transform([(0, 0), (1, 1)]).tobytes())
         if self._drawn is not None and self._drawn[0] == key:
             return self._drawn[1]
-        dpi = scale * self.axes.figure.dpi
+        dpi = scale * self._plot_axes.figure.dpi
         diameter, opacity = self.size(dpi, dpi)
         points = (transform.transform(self.points) - [box.x0, box.y0]) * scale
-        layer = Raster(*(int(side) for side in sides), (0.0, 0.0, 0.0)).draw_layer(
-            points, self.colors, diameter, opacity
-        )
+        raster = Raster(int(sides[0]), int(sides[1]), (0.0, 0.0, 0.0))
+        layer = raster.draw_layer(points, self.colors, diameter, opacity)
         image: AnyArray = np.rint(255 * layer).astype(np.uint8)
         self._drawn = (key, image)
         return image
@@ -103,15 +107,15 @@ class Dots(Artist):
         diameter, opacity = self.size(POINTS_PER_INCH, IMAGE_DPI)
         inside = np.flatnonzero(self._inside())
         order = np.random.default_rng(0).permutation(inside)  # no class is on top of another
-        circles = PathCollection(
+        circles: Any = PathCollection(
             (Path.unit_circle(),),
             sizes=[diameter**2 / 4],  # of a circle with radius 1
             offsets=self.points[order],
-            offset_transform=self.axes.transData,
+            offset_transform=self._plot_axes.transData,
             facecolors=np.column_stack([self.colors[order], np.full(len(order), opacity)]),
             linewidths=0,
         )
-        circles.set_figure(self.axes.figure)
-        circles.axes = self.axes
-        circles.set_clip_path(self.axes.patch)
+        circles.set_figure(self._plot_axes.figure)
+        circles.axes = self._plot_axes
+        circles.set_clip_path(self._plot_axes.patch)
         circles.draw(renderer)

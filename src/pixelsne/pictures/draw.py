@@ -35,8 +35,8 @@ class Picture:
         return view_of(every, self.resolution)
 
 
-def draw_picture(axes: Any, picture: Picture, style: PlotStyle) -> None:
-    """Draw a picture with its names and its legend; the axes get its view."""
+def draw_picture(axes: Any, picture: Picture, style: PlotStyle) -> Coloring:
+    """Draw a picture with its names and its legend; the axes get its view. Return what the colors mean."""
     check_font(style.font)
     view = picture.view()
     prepare_axes(axes, view, style)
@@ -44,14 +44,17 @@ def draw_picture(axes: Any, picture: Picture, style: PlotStyle) -> None:
     names = choose_names(picture, coloring, view)
     artist = MapNames(names, style)
     axes.add_artist(artist)
-    warn_of_missing_glyphs([name.text for name in names] + [name for name, _ in coloring.legend], style.font)
+    texts = [style.title, coloring.name, *(name.text for name in names), *(name for name, _ in coloring.legend)]
+    warn_of_missing_glyphs(texts, style.font)
     if style.legend is None:
         width, height = (int(side) + 1 for side in axes.figure.bbox.size)
-        written = artist.lay_out(RendererAgg(width, height, axes.figure.dpi))
+        renderer: Any = RendererAgg(width, height, axes.figure.dpi)  # type: ignore[no-untyped-call]
+        written = artist.lay_out(renderer)
         if all_named(coloring, [placed.name for placed in written]):
-            return
+            return coloring
     if style.legend is not False:
         draw_legend(axes, coloring, style)
+    return coloring
 
 
 def prepare_axes(axes: Any, view: View, style: PlotStyle) -> None:

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
 from pixelsne.pictures.draw import Picture, draw_picture
+from pixelsne.pictures.legend import draw_entries
 from pixelsne.pictures.style import PlotStyle
 from pixelsne.pictures.view import View
 
@@ -25,14 +26,16 @@ def figure_of(picture: Picture, style: PlotStyle) -> Any:
     figure: Any = Figure((style.width, style.width * ratio), LAYOUT_DPI, facecolor=style.background)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
-    draw_picture(axes, picture, style)
+    coloring = draw_picture(axes, picture, style)
     title_height = draw_title(figure, style)
     side = side_width(axes)
-    for _ in range(2):  # a color scale gets narrower with the axes
+    for _ in range(3):  # the color scale gets narrower with the axes
         width = max(style.width - side, NARROWEST_MAP * style.width)
         height = width * ratio
         figure.set_size_inches(style.width, height + title_height)
         axes.set_position((0, 0, width / style.width, height / (height + title_height)))
+        if axes.get_legend() is not None:
+            draw_entries(axes, coloring, style)  # smaller if the axes are not high enough
         side = side_width(axes)
     return figure
 
@@ -45,7 +48,7 @@ def side_width(axes: Any) -> float:
     rights = [box.x1 for artist in beside if (box := artist.get_tightbbox(renderer)) is not None]
     if not rights:
         return 0.0
-    return float(max(rights) - axes.bbox.x1) / axes.figure.dpi + SIDE_SPACE
+    return float((max(rights) - axes.bbox.x1) / axes.figure.dpi) + SIDE_SPACE
 
 
 def draw_title(figure: Any, style: PlotStyle) -> float:
@@ -61,7 +64,7 @@ def draw_title(figure: Any, style: PlotStyle) -> float:
     space = (style.width - 2 * left) * figure.dpi
     if extent.width > space:
         text.set_fontsize(max(size * space / extent.width, SMALLEST_TITLE))
-    return float(extent.height) / figure.dpi + left
+    return float(extent.height / figure.dpi) + left
 
 
 def new_axes(view: View, style: PlotStyle) -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from matplotlib import font_manager, rcParams
 
 MOST_NAMED = 8  # characters, or fonts, in a message
-CONTROL_BELOW = 32
 
 
 def check_font(font: str | None) -> None:
@@ -22,13 +21,16 @@ def check_font(font: str | None) -> None:
 def warn_of_missing_glyphs(texts: Iterable[str], font: str | None) -> None:
     """Warn once, with the name of the font, if it lacks characters of the texts."""
     families = [font] if font is not None else list(rcParams["font.family"])
-    wanted = {character for text in texts for character in text if ord(character) >= CONTROL_BELOW}
-    for path in font_manager.fontManager._find_fonts_by_props(font_manager.FontProperties(families)):  # noqa: SLF001
-        wanted -= {chr(code) for code in font_manager.get_font(path).get_charmap()}
+    properties = font_manager.FontProperties(family=families)
+    paths = font_manager.fontManager._find_fonts_by_props(properties)  # noqa: SLF001 - findfont returns the first only
+    fonts = [font_manager.get_font(path) for path in paths]
+    wanted = {character for text in texts for character in text if not character.isspace()}
+    for known in fonts:
+        wanted -= {chr(code) for code in known.get_charmap()}
     if wanted:
         some = " ".join(sorted(wanted)[:MOST_NAMED]) + (" …" if len(wanted) > MOST_NAMED else "")
         warnings.warn(
-            f"font {families[0]!r} lacks {len(wanted)} characters of the names, such as {some}; they are drawn as boxes; "
-            "choose an installed font that has them",
+            f"font {fonts[0].family_name!r} lacks {len(wanted)} characters of the names, such as {some}; "
+            "choose an installed font that has them, or they are drawn as boxes",
             stacklevel=2,
         )

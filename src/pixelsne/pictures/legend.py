@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
-from matplotlib.cm import ScalarMappable
 from matplotlib.lines import Line2D
 
 from pixelsne.coloring import Bar, Coloring
@@ -39,8 +39,12 @@ def draw_legend(axes: Any, coloring: Coloring, style: PlotStyle) -> None:
     """Draw what the colors mean."""
     if coloring.bar is not None:
         draw_bar(axes, coloring, coloring.bar, style)
-    if not coloring.legend:
-        return
+    if coloring.legend:
+        draw_entries(axes, coloring, style)
+
+
+def draw_entries(axes: Any, coloring: Coloring, style: PlotStyle) -> None:
+    """Draw an entry for each category, in place of an older legend."""
     below_bar = coloring.bar is not None
     size = text_size(axes, len(coloring.legend), style)
     dots = [
@@ -74,11 +78,12 @@ def text_size(axes: Any, lines: int, style: PlotStyle) -> float:
 
 
 def draw_bar(axes: Any, coloring: Coloring, bar: Bar, style: PlotStyle) -> None:
+    """Draw a color scale with its ticks."""
     bottom = BAR_BOTTOM_OVER_LEGEND if coloring.legend else BAR_BOTTOM
     inset = axes.inset_axes((1 + BAR_LEFT, bottom, BAR_WIDTH, BAR_HEIGHT))
     norm = (LogNorm if bar.logarithmic else Normalize)(bar.low, bar.high)
-    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[bar.cut]
-    drawn = Colorbar(inset, ScalarMappable(norm, colormap_of(bar.scale)), extend=extend)
+    extend: Any = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[bar.cut]
+    drawn: Any = Colorbar(inset, ScalarMappable(norm, colormap_of(bar.scale)), extend=extend)
     if bar.dates:
         ticks, names = date_ticks(bar.low, bar.high)
         drawn.set_ticks(ticks, labels=names)

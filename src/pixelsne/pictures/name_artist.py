@@ -1,4 +1,4 @@
-"""An artist that writes names on a map. It finds places for them whenever it is drawn, for the size of the axes then."""
+"""An artist that writes names on a map. Whenever it is drawn, it finds places for them in the axes as they are then."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +16,17 @@ from pixelsne.pictures.wrapping import wrap
 
 POINTS_PER_INCH = 72
 REFERENCE_WIDTH = 6.5  # inches, of axes in which names have these sizes
-SIZES = (12.0, 9.0, 7.0, 6.0)  # points, by level; finer levels have the last
+SIZES = (10.5, 7.8, 6.3, 5.4)  # points, by level; finer levels have the last
 SMALLEST = 5.0  # points
 LARGEST_GROWTH, LEAST_GROWTH = 1.35, 0.8  # by the number of points, relative to the level's median
 GROWTH_POWER = 0.22
 USUAL_LENGTH, LENGTH_POWER, LARGEST_SHORT = 12, 0.25, 1.7  # shorter names, such as digits, are larger
 SHRINKING = (1.0, 0.85, 0.72)  # tried in this order
 WIDEST = 1.3  # finer names are at most this much wider than what they name
-COARSE_AREA, FINE_AREA = 0.30, 0.16  # share of the axes that names may cover
+COARSE_AREA, FINE_AREA = 0.3, 0.2  # share of the axes that names may cover
+MARGIN = 2.0  # points, between names and the border of the axes
 GAP = 0.35  # between names, in lines of the smallest size
-HALO = 0.26  # width of the halo, in sizes of the text
+HALO, HALO_POINTS = 0.22, 1.3  # width of the halo: in sizes of the text, and points added
 WEIGHTS = ("bold", "normal")  # by level; finer levels have the last
 
 
@@ -57,6 +58,11 @@ class MapNames(Artist):
         self.set_in_layout(False)
         self.set_zorder(4)
 
+    @property
+    def _plot_axes(self) -> Any:
+        """The axes, which Matplotlib sets when the artist is added."""
+        return self.axes
+
     def _levels(self) -> list[int]:
         return sorted({name.level for name in self.names})
 
@@ -67,19 +73,23 @@ class MapNames(Artist):
         for placed in self.placed:
             text = self._text(placed)
             # Matplotlib writes text with path effects as outlines, so the halo is drawn first, and then the text.
-            text.set_path_effects([Stroke(linewidth=HALO * placed.size, foreground=self._style.background, alpha=0.9)])
+            width = HALO * placed.size + HALO_POINTS * self._style.magnify
+            text.set_path_effects([Stroke(linewidth=width, foreground=self._style.background, alpha=0.9)])
             text.draw(renderer)
             text.set_path_effects([])
             text.draw(renderer)
 
     def lay_out(self, renderer: Any) -> list[PlacedName]:
         """Return names and their places, for the current size of the axes."""
-        box = self.axes.bbox
+        box = self._plot_axes.bbox
         dpi = renderer.points_to_pixels(POINTS_PER_INCH)
         scale = self._style.magnify * np.sqrt(max(box.width / dpi, 0.1) / REFERENCE_WIDTH)
-        layout = NameLayout(tuple(box.extents), GAP * SMALLEST * dpi / POINTS_PER_INCH)
-        anchors = self.axes.transData.transform([name.anchor for name in self.names]) if self.names else []
-        pixels_per_unit = abs(self.axes.transData.transform([(0, 0), (1, 0)])[1, 0] - self.axes.transData.transform((0, 0))[0])
+        area = box.padded(-MARGIN * dpi / POINTS_PER_INCH).extents
+        layout = NameLayout(tuple(area), GAP * SMALLEST * dpi / POINTS_PER_INCH)
+        anchors = self._plot_axes.transData.transform([name.anchor for name in self.names]) if self.names else []
+        pixels_per_unit = abs(
+            self._plot_axes.transData.transform([(0, 0), (1, 0)])[1, 0] - self._plot_axes.transData.transform((0, 0))[0]
+        )
         levels, placed, covered = self._levels(), [], 0.0
         for name, growth, anchor in zip(self.names, self._growth, anchors, strict=True):
             rank = levels.index(name.level)
@@ -124,5 +134,5 @@ class MapNames(Artist):
             parse_math=False,
             usetex=False,
         )
-        text.set_figure(self.axes.figure)
+        text.set_figure(self._plot_axes.figure)
         return text

@@ -7,7 +7,17 @@ Size = tuple[float, float]  # width, height
 Point = tuple[float, float]
 
 # Positions that are tried, as shifts of a name's center in shares of its size. All cover the anchor.
-SHIFTS = ((0.0, 0.0), (0.0, 0.4), (0.0, -0.4), (0.3, 0.0), (-0.3, 0.0), (0.3, 0.4), (-0.3, 0.4), (0.3, -0.4), (-0.3, -0.4))
+SHIFTS = (
+    (0.0, 0.0),
+    (0.0, 0.4),
+    (0.0, -0.4),
+    (0.3, 0.0),
+    (-0.3, 0.0),
+    (0.3, 0.4),
+    (-0.3, 0.4),
+    (0.3, -0.4),
+    (-0.3, -0.4),
+)
 
 
 class NameLayout:

@@ -17,6 +17,7 @@ MAJORITY = 0.6
 SHARE_INSIDE = 0.9  # of the category's points that the densest cells hold
 SMALLEST_ISLAND = 0.12  # share of the category's points
 SMALLEST_OF_MAP = 0.004  # share of all points
+FEWEST_POINTS = 5
 NEAR = 0.12  # a name is written once within this distance, as a share of the view's longer side
 
 EXTENT_PER_DEVIATION = 3.46  # width of a uniform distribution
@@ -99,14 +100,14 @@ def _islands(cells: AnyArray, every: AnyArray, total: int) -> list[MapName]:
     marked, number = label((own > MAJORITY * every) & (own >= levels[0]))
     x, y = np.clip(cells.astype(np.intp), 0, [width - 1, height - 1]).T
     counts = np.bincount(marked[y, x], minlength=number + 1)[1:]
-    found = []
+    found: list[MapName] = []
     for index in np.argsort(-counts, kind="stable"):
-        if counts[index] < max(SMALLEST_ISLAND * len(cells), SMALLEST_OF_MAP * total):
+        if counts[index] < max(SMALLEST_ISLAND * len(cells), SMALLEST_OF_MAP * total, FEWEST_POINTS):
             break
         inside = np.pad(marked == index + 1, 1)
         depth = distance_transform_edt(inside)[1:-1, 1:-1]
-        row, column = np.unravel_index(int(depth.argmax()), depth.shape)  # farthest from the shore
-        anchor = (float(column) + 0.5, float(row) + 0.5)
+        deepest = cells[int(depth[y, x].argmax())]  # the point that is farthest from the shore
+        anchor = (float(deepest[0]), float(deepest[1]))
         if all(_distance(anchor, other.anchor) > NEAR * CELLS for other in found):
             extent = float(inside.any(axis=0).sum()) * SPREAD_OF_ISLAND
             found.append(MapName("", anchor, 1, int(counts[index]), extent))

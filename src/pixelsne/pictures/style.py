@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pixelsne.choices import DOTS_PER_INCH, WIDTH
 from pixelsne.coloring import ColorAs, as_hex, rgb
 
 BACKGROUND = {False: "#ffffff", True: "#121217"}
@@ -10,9 +11,6 @@ INK = {False: "#222222", True: "#e8e8e8"}  # color of text and lines
 
 # Color of the points of a map below new points.
 QUIET = {False: "#d6d6d6", True: "#45454b"}
-
-WIDTH = 7.0  # inches: two columns of most journals
-DOTS_PER_INCH = 300
 
 LEAST_CONTRAST = 5.0  # of text to the background; WCAG demands 4.5
 DARK_BELOW = 0.18  # luminance
