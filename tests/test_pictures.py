@@ -195,7 +195,7 @@ def test_few_points_are_circles_and_many_an_image_in_vector_formats(kind, island
 def test_the_image_in_an_svg_is_not_upside_down(monkeypatch):
     monkeypatch.setattr(dots, "MOST_VECTORS", 0)
     placed = np.array([[500, 5], [5, 995], [995, 995]], dtype=np.float32)  # one at the top, two at the bottom
-    svg = file_of("svg", placed, 1000, [0, 0, 0], style=PlotStyle(width=1, legend=False), names=False).decode()
+    svg = file_of("svg", placed, 1000, [0, 0, 0], style=PlotStyle(width=4, legend=False), names=False).decode()
     data = re.search(r'data:image/png;base64,\s*([^"]+)"', svg)[1]
     opacity = matplotlib.image.imread(io.BytesIO(base64.b64decode(data)))[:, :, 3]
     flipped = re.search(r'<image.*?transform="matrix\([^ ]+ [^ ]+ [^ ]+ (-?)', svg, re.DOTALL)

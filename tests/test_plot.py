@@ -181,7 +181,7 @@ def test_missing_values_are_no_category(values):
         (np.array([[np.nan, 7]]), 64, None, "on the screen"),
         (np.zeros(4), 64, None, r"array \(n, 2\)"),
         (np.zeros((3, 2)), "64", None, "resolution"),
-        (np.zeros((3, 2)), 64, [1, 2], "one for each of the 3 points, got 2"),
+        (np.zeros((3, 2)), 64, [1, 2], "one value for each of the 3 points, got 2"),
     ],
 )
 def test_invalid_arguments_are_refused(pixels, resolution, labels, words):

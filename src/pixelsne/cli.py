@@ -240,6 +240,13 @@ def demo(picture: str) -> None:
 @click.option("--html", metavar="FILE", type=FILE, help="Interactive page of the map, in one file for any browser.")
 @drawing_options
 @click.option(
+    "--names",
+    default="auto",
+    show_default=True,
+    metavar="COLUMN",
+    help="Column by which regions of the map are named: texts, categories, numbers or dates. auto uses the texts of up to 200,000 rows, else categories; none leaves regions without names.",
+)
+@click.option(
     "--model", "model_path", metavar="FILE", type=FILE, help="File for the fitted model, for `pixelsne transform`."
 )
 @checkpoint_options

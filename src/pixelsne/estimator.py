@@ -31,6 +31,8 @@ from pixelsne.weights import check_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from pixelsne.regions import Regions
+
 Listener = Callable[[Snapshot], object]
 
 
@@ -419,8 +421,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         ax: axes; None: those of a new figure.
         color: one value for each row: categories, numbers or dates. A pandas Series also gives the legend its title.
         None: the regions of the map, in hues that follow the place.
-        names: names to write on the map: one value or text for each row, a dict from the index of a region to its name,
-        or `Regions` with names. None: the names of the categories in `color`. False: none.
+        names: names to write on the map: one text or value for each row, or what `regions` returns; or a dict of names by
+        index of a region, or by (level, index in the level). None: the names of the categories in `color`. False: none.
         legend: whether to draw a legend. None: unless names on the map explain all colors.
         palette: colors of the categories, in a list or by name in a dict, or the name of a Matplotlib colormap.
         point_size: diameter of a dot in points (1/72 inch). None: smaller for more rows.
@@ -431,6 +433,22 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self._require_fitted_map()
         style = PlotStyle(legend=legend, palette=palette, point_size=point_size, dark=dark)
         return plot_map(self.embedding_, self.screen_.resolution, ax, color=color, names=names, style=style)
+
+    def regions(self, columns: Any = None, names: Any = "auto") -> "Regions":
+        """Return the regions of the map, at several levels of detail, with their names, centers and colors.
+
+        columns: a dictionary of arrays, a data frame or a pyarrow table with a row for each point, by which regions are
+        named. names: "auto" (the text column if there is one and at most 200,000 rows, else categories, numbers and
+        dates), the name of a column, "none", a dict with names by index or by (level, index in the level), or an
+        array with an own label for each row.
+        """
+        check_is_fitted(self)
+        from pixelsne.files.maps import Map  # noqa: PLC0415 - only for those who need regions
+        from pixelsne.map_regions import regions_of  # noqa: PLC0415
+        from pixelsne.viewer.columns import table_of  # noqa: PLC0415
+
+        table = table_of(columns, len(self.embedding_))
+        return regions_of(Map(self.embedding_, self.screen_.resolution, table), names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in a zip, no pickle.

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -109,3 +109,13 @@ def progress() -> Iterator[Listener]:
     )
     with Progress(*columns, console=console) as bar:
         yield Bar(bar)
+
+
+@contextmanager
+def progress_of(description: str) -> Iterator[Callable[[float], None]]:
+    """Yield a function that shows the finished fraction of a step after the fit; the bar vanishes at the end."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)

@@ -33,6 +33,7 @@ ONE_MACHINE_OPTIONS = {"picture": "--plot", "html": "--html", "model_path": "--m
 # Options that a cluster does not use, and why.
 UNUSED_OPTIONS = {
     "every": "--every is for one machine: a cluster writes a checkpoint every 25 iterations",
+    "names": "--names is for one machine: `plot` and `view` name the regions of the finished map",
     "jobs": "--jobs is for one machine: workers use the threads they were started with",
 }
 

@@ -15,7 +15,7 @@ from pixelsne.commands.interrupts import Signals, Stopped
 from pixelsne.commands.options import EmbedOptions
 from pixelsne.commands.paths import check_disk, check_paths
 from pixelsne.commands.reporter import Reporter
-from pixelsne.commands.results import map_of, write_results
+from pixelsne.commands.results import check_names, map_of, write_results
 from pixelsne.commands.score import classes_of, scores
 from pixelsne.comparison import Comparison, sample_rows
 from pixelsne.estimator import PixelSNE
@@ -75,7 +75,8 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             model.set_results(fit)
             clock.mark("fit")
             written = []
-            map_ = map_of(model, source, options.reading, options.fitting.seed)
+            map_ = map_of(model, source, options.reading, options.fitting.seed, reporter, options.names)
+            clock.mark("regions")
             for path in write_results(files, map_, model, source, options.reading.label, options.drawing):
                 written.append(path)
         except Stopped as stopped:
@@ -89,8 +90,9 @@ def run(options: EmbedOptions, signals: Signals) -> int:
 
 
 def read_checked(options: EmbedOptions, model: PixelSNE) -> Source:
-    """Read the input, and check that its label can be drawn."""
+    """Read the input, and check that its label can be drawn and that regions can be named."""
     source = read_input(options.files.input_path, options.reading, options.fitting, model, options.reporter)
+    check_names(source, options.names)
     if options.files.picture:
         label = options.reading.label
         check_colors(source.column(label), label or "", options.drawing.color_as)

@@ -76,6 +76,7 @@ class EmbedOptions:
     every: float  # seconds between checkpoints
     cluster: str | None
     workers: int
+    names: str  # auto, none, or a column
 
 
 @dataclass(frozen=True)

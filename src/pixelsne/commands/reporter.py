@@ -39,6 +39,14 @@ class Reporter:
 
         return [stack.enter_context(progress()).show]
 
+    def progress_of(self, description: str, stack: ExitStack) -> Callable[[float], None] | None:
+        """Return the function to call with the finished fraction of a step after the fit, or None."""
+        if not self.is_verbose:
+            return None
+        from pixelsne.progress import progress_of  # noqa: PLC0415 - as above
+
+        return stack.enter_context(progress_of(description))
+
     def warnings_as_lines(self, stack: ExitStack) -> None:
         """Print each warning as one line, without its location in the code."""
         stack.enter_context(warnings.catch_warnings())

@@ -1,13 +1,16 @@
 """Write what a fit produced: the map, the model, the page and the picture."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from pixelsne.commands.options import DrawOptions, EmbedFiles
 from pixelsne.commands.plot import draw_map, plot_style, write_page
+from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
+from pixelsne.files.errors import FileError
 from pixelsne.files.maps import Map, map_metadata
 from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import target_of
@@ -15,9 +18,24 @@ from pixelsne.files.source import ReadOptions, Source
 from pixelsne.files.write_map import write_map
 
 
-def map_of(model: PixelSNE, source: Source, reading: ReadOptions, seed: int) -> Map:
+def map_of(
+    model: PixelSNE, source: Source, reading: ReadOptions, seed: int, reporter: Reporter, names: str = "auto"
+) -> Map:
+    """Return the finished map with its regions."""
+    from pixelsne.map_regions import with_regions  # noqa: PLC0415 - slow to import
+
     metadata = map_metadata(source, reading, model.screen_, seed=seed, **run_metadata(model))
-    return Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
+    map_ = Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
+    with ExitStack() as stack:
+        return with_regions(map_, names, reporter.progress_of("naming regions", stack))
+
+
+def check_names(source: Source, names: str) -> None:
+    """Raise FileError if there is no column to name regions by."""
+    known = [] if source.extra_columns is None else source.extra_columns.column_names
+    if names not in {"auto", "none"} and known.count(names) != 1:
+        listed = ", ".join(known) or "none"
+        raise FileError(source.path, f"has no column {names!r} to name regions by; it has {listed} beside the embedded")
 
 
 def write_results(

@@ -78,7 +78,7 @@ def live_page(options: ViewOptions, reporter: Reporter) -> tuple[Page, LiveRun, 
 
     def write() -> None:
         if options.output:
-            map_ = map_of(model, source, reading, fitting.seed)
+            map_ = map_of(model, source, reading, fitting.seed, reporter)
             list(write_results(files, map_, model, source, reading.label, DrawOptions()))
             reporter.info(f"the map is in {options.output}")
 

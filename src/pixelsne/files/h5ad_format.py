@@ -8,10 +8,11 @@ from typing import IO, Any
 
 from pixelsne.coloring import plain_array
 from pixelsne.files import hdf5_child
+from pixelsne.files.column_names import stored_name
 from pixelsne.files.errors import FileError, first_line
 from pixelsne.files.format import Format
 from pixelsne.files.hdf5_process import Hdf5Process, hdf5_process
-from pixelsne.files.maps import METADATA_KEY, Map, flip_y
+from pixelsne.files.maps import METADATA_KEY, Map, flip_y, unused_name
 from pixelsne.files.numpy_format import checked_csr, matrix_source
 from pixelsne.files.source import CheckMemory, ReadOptions, Source
 
@@ -90,12 +91,17 @@ def write_h5ad(file: IO[bytes], map_: Map) -> None:
         shutil.copyfileobj(source, file, 1 << 20)
     file.flush()
     placed = flip_y(map_.placed, map_.resolution)
+    columns = {
+        name: (column.dictionary.to_pylist(), column.indices.fill_null(-1).to_numpy())
+        for name, column in map_.region_columns.items()
+    }
     if os.name == "nt":  # child processes on Windows inherit no open files
-        hdf5_child.write_map_into(file, placed, map_.metadata_json_y_up())
+        hdf5_child.write_map_into(file, placed, map_.metadata_json_y_up(), columns)
         return
     request = {"task": "add", "handle": file.fileno(), "size": file.tell(), "metadata_json": map_.metadata_json_y_up()}
+    request |= {"rows": len(placed), "columns": {name: categories for name, (categories, _) in columns.items()}}
     with hdf5_process(map_.source, request, (file.fileno(),)) as process:
-        process.send(placed.tobytes())
+        process.send(b"".join([placed.tobytes(), *(codes.tobytes() for _, codes in columns.values())]))
         process.line()
 
 
@@ -111,19 +117,24 @@ def write_new_h5ad(file: IO[bytes], map_: Map) -> None:
 
 def to_anndata(map_: Map) -> Any:
     import anndata  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    rows = None if map_.extra_columns is None else to_data_frame(map_.extra_columns)
+    columns = {name: pa.chunked_array([column]) for name, column in map_.region_columns.items()}
+    if map_.extra_columns is not None:
+        for name, column in zip(map_.extra_columns.column_names, map_.extra_columns.columns, strict=True):
+            columns[unused_name(stored_name(name, map_.region_columns), columns)] = column
+    rows = to_data_frame(columns) if columns else None
     if rows is not None:
         rows.index = rows.index.astype(str)
     return anndata.AnnData(obs=rows, shape=None if rows is not None else (len(map_.placed), 0))
 
 
-def to_data_frame(extra_columns: Any) -> Any:
+def to_data_frame(arrow_columns: dict[str, Any]) -> Any:
     """Return a pandas data frame of numeric, boolean and categorical columns, the types that an h5ad file can hold."""
     import pandas as pd  # noqa: PLC0415 - comes with anndata
 
     columns = {}
-    for name, column in zip(extra_columns.column_names, extra_columns.columns, strict=True):
+    for name, column in arrow_columns.items():
         array = plain_array(column)
         is_number = array.dtype.kind in "biuf"
         strings = None if is_number else [None if value is None else str(value) for value in array]

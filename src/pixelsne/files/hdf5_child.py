@@ -7,6 +7,7 @@ what it reads to stdout: lines of JSON, and after a line {"bytes": n} that many 
 import json
 import math
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from pixelsne.files.maps import METADATA_KEY
 
 MATRIX = "X"
 OBSM_KEY = "X_pixelsne"  # of the map
+REGION_COLUMN = re.compile(r"region_\d+")
 
 BLOCK_BYTES = 16_000_000
 SECONDS_TO_OPEN = 30  # CPU time
@@ -83,21 +85,46 @@ def read_metadata(request: dict[str, Any], send: Sender) -> None:
 
 def add_map(request: dict[str, Any], send: Sender) -> None:
     """Add the map on stdin to the h5ad file with an open descriptor."""
-    placed = np.frombuffer(sys.stdin.buffer.read(), dtype=np.float64).reshape(-1, 2)
+    content, rows = sys.stdin.buffer.read(), request["rows"]
+    placed = np.frombuffer(content, dtype=np.float64, count=2 * rows).reshape(-1, 2)
+    codes = np.frombuffer(content, dtype=np.int32, offset=placed.nbytes).reshape(-1, rows)
+    columns = dict(zip(request["columns"], zip(request["columns"].values(), codes, strict=True), strict=True))
     limit_seconds(SECONDS_TO_OPEN + request["size"] / SLOWEST)
     with os.fdopen(request["handle"], "r+b") as file:
-        write_map_into(file, placed, request["metadata_json"])
+        write_map_into(file, placed, request["metadata_json"], columns)
     send.line({"done": True})
 
 
-def write_map_into(file: IO[bytes], placed: Any, metadata_json: str) -> None:
-    """Add a map and its metadata to an h5ad file."""
+def write_map_into(file: IO[bytes], placed: Any, metadata_json: str, columns: dict[str, tuple[list[str], Any]]) -> None:
+    """Add a map and its metadata to an h5ad file. columns: for obs, categories and each row's code, or -1."""
     import anndata.io  # noqa: PLC0415
     import h5py  # noqa: PLC0415
 
     with h5py.File(file, "r+") as cells:
+        add_columns(h5py, anndata.io, cells, columns)
         anndata.io.write_elem(cells.require_group("obsm"), OBSM_KEY, placed)
         anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, metadata_json)
+
+
+def add_columns(h5py: Any, io: Any, cells: Any, columns: dict[str, tuple[list[str], Any]]) -> None:
+    """Add columns to obs, in place of those of an earlier map. Other columns of the same name stay as they are."""
+    import pandas as pd  # noqa: PLC0415 - comes with anndata
+
+    obs = cells.get("obs")
+    if not isinstance(obs, h5py.Group) or "column-order" not in obs.attrs:
+        return
+    earlier = f"uns/{METADATA_KEY}" in cells and '"regions"' in str(cells[f"uns/{METADATA_KEY}"][()])
+    order = [str(name) for name in obs.attrs["column-order"]]
+    own = [name for name in order if REGION_COLUMN.fullmatch(name)] if earlier else []
+    for name in own:
+        if name in obs:
+            del obs[name]
+    order = [name for name in order if name not in own]
+    for name, (categories, codes) in columns.items():
+        if name not in order:
+            io.write_elem(obs, name, pd.Categorical.from_codes(codes, categories))
+            order.append(name)
+    obs.attrs["column-order"] = np.array(order, dtype=h5py.string_dtype())
 
 
 def choose_representation(path: Path, file: Any, requested: str | None) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Container
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from pixelsne.arrays import AnyArray, Pixels, ScreenPositions
 from pixelsne.files.column_names import stored_name
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.screen import Screen
+
+if TYPE_CHECKING:
+    from pixelsne.regions import Regions
 
 METADATA_KEY = "pixelsne"  # key of the JSON metadata in every format
 POSITION_COLUMNS = ("x", "y", "pixel_x", "pixel_y")
@@ -28,6 +31,7 @@ class Map:
     extra_columns: Any = None  # pyarrow table of n rows, with the column names of the input
     metadata: dict[str, Any] = field(default_factory=dict)  # settings, seed, KL divergence
     source: Path | None = None  # file of the points; an h5ad output copies everything in an h5ad source
+    regions: "Regions | None" = None
 
     @property
     def pixels(self) -> Pixels:
@@ -35,7 +39,21 @@ class Map:
 
     def metadata_json(self) -> str:
         """Return the metadata as JSON. A map that is written again keeps the version that computed it."""
-        return json.dumps({"pixelsne_version": __version__} | self.metadata | {"resolution": list(self.resolution)})
+        own: dict[str, Any] = {"resolution": list(self.resolution)}
+        if self.regions is not None:
+            from pixelsne.files.stored_regions import REGIONS_KEY, region_metadata  # noqa: PLC0415 - slow to import
+
+            own[REGIONS_KEY] = region_metadata(self.regions)
+        return json.dumps({"pixelsne_version": __version__} | self.metadata | own)
+
+    @property
+    def region_columns(self) -> dict[str, Any]:
+        """Return the columns region_1, region_2, ... with the name of each row's region, as arrays of pyarrow."""
+        if self.regions is None:
+            return {}
+        from pixelsne.files.stored_regions import columns_of_regions  # noqa: PLC0415 - slow to import
+
+        return columns_of_regions(self.regions)
 
     def metadata_json_y_up(self) -> str:
         """Return the metadata as JSON, with the note that y points upward in the file."""
@@ -66,14 +84,15 @@ def map_metadata(source: Source, options: ReadOptions, screen: Screen, **results
 
 
 def to_table(map_: Map) -> Any:
-    """Return a pyarrow table: positions first, then the other columns. An input column x becomes input_x."""
+    """Return a pyarrow table: positions, regions, then the other columns. An input column x becomes input_x."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     coordinates = zip(POSITION_COLUMNS, (*map_.placed.T, *map_.pixels.T), strict=True)
-    columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in coordinates}
+    columns = {name: pa.array(np.ascontiguousarray(column)) for name, column in coordinates} | map_.region_columns
+    reserved = (*POSITION_COLUMNS, *map_.region_columns)
     if map_.extra_columns is not None:
         for name, column in zip(map_.extra_columns.column_names, map_.extra_columns.columns, strict=True):
-            columns[unused_name(stored_name(name, POSITION_COLUMNS), columns)] = column
+            columns[unused_name(stored_name(name, reserved), columns)] = column
     return pa.table(columns, metadata={METADATA_KEY: map_.metadata_json()})
 
 

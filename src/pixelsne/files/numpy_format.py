@@ -179,12 +179,15 @@ def write_npy(file: IO[bytes], map_: Map) -> None:
 def write_npz(file: IO[bytes], map_: Map) -> None:
     metadata_json = np.array(map_.metadata_json())
     arrays: dict[str, Any] = {"embedding": map_.placed, "pixels": map_.pixels, METADATA_KEY: metadata_json}
+    for name, column in map_.region_columns.items():
+        arrays[name] = np.array(["" if value is None else value for value in column.to_pylist()], dtype=str)
     if map_.extra_columns is not None:
-        taken = set(RESERVED_NAMES)
+        reserved = (*RESERVED_NAMES, *map_.region_columns)
+        taken = set(reserved)
         for name, column in zip(map_.extra_columns.column_names, map_.extra_columns.columns, strict=True):
             array = plain_array(column)
             is_plain = array.dtype.kind in "biufU"
-            free = unused_name(stored_name(name, RESERVED_NAMES), taken)
+            free = unused_name(stored_name(name, reserved), taken)
             taken.add(free)
             arrays[free] = array if is_plain else np.array(["" if value is None else str(value) for value in array])
     np.savez(file, allow_pickle=False, **arrays)

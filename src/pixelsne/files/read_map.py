@@ -16,6 +16,8 @@ from pixelsne.files.maps import POSITION_COLUMNS, UP, Y_AXIS, Map, flip_y
 from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Source
+from pixelsne.files.stored_regions import REGIONS_KEY, read_regions, region_columns
+from pixelsne.regions import Regions
 from pixelsne.settings import LARGEST_SIDE
 
 
@@ -27,7 +29,25 @@ def read_map(path: str | os.PathLike[str]) -> Map:
     """
     path = Path(path)
     placed, extra_columns, metadata = read_folder(path) if path.is_dir() else read_file(path)
-    return Map(placed, resolution_of(path, metadata, placed), extra_columns, metadata)
+    resolution = resolution_of(path, metadata, placed)
+    extra_columns, metadata, regions = take_regions(placed, resolution, extra_columns, metadata)
+    return Map(placed, resolution, extra_columns, metadata, regions=regions)
+
+
+def take_regions(
+    placed: ScreenPositions, resolution: tuple[int, int], extra_columns: Any, metadata: dict[str, Any]
+) -> tuple[Any, dict[str, Any], Regions | None]:
+    """Return the columns and the metadata without the regions, and the regions, if they are not damaged."""
+    if REGIONS_KEY not in metadata:
+        return extra_columns, metadata, None
+    regions = read_regions(metadata[REGIONS_KEY], extra_columns, placed, resolution)
+    metadata = {key: value for key, value in metadata.items() if key != REGIONS_KEY}
+    if regions is None:
+        return extra_columns, metadata, None
+    own = region_columns(len(regions.indices))
+    table = extra_columns.select([name for name in extra_columns.column_names if name not in own])
+    names = [input_name(name, own) for name in table.column_names]
+    return table.rename_columns(names) if table.num_columns else None, metadata, regions
 
 
 def read_file(path: Path) -> tuple[ScreenPositions, Any, dict[str, Any]]:
@@ -62,6 +82,8 @@ def read_folder(folder: Path) -> tuple[ScreenPositions, Any, dict[str, Any]]:
     paths = part_paths(folder)
     parts = [read_file(path) for path in paths]
     numbers = [metadata.pop("part", None) for *_, metadata in parts]
+    for *_, stored in parts:
+        stored.pop(REGIONS_KEY, None)  # those of one file are not those of the map
     metadata = parts[0][2]
     foreign = next((path for path, part in zip(paths, parts, strict=True) if part[2] != metadata), None)
     if foreign is not None:
