@@ -175,7 +175,7 @@ def color_categories(values: Any, name: str = "", palette: Any = None) -> Colori
     shown = np.arange(len(names))
     most = palette_size(palette, MOST_CATEGORIES)
     if len(names) > most:
-        shown = np.sort(np.argsort(-sizes, kind="stable")[: most - 1])
+        shown = np.sort(np.argsort(-sizes, kind="stable")[: most - 1 if palette is None else most])
     of_names = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last row is for missing values
     if palette is None:
         of_names[shown] = category_colors(len(shown))

@@ -421,8 +421,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         ax: axes; None: those of a new figure.
         color: one value for each row: categories, numbers or dates. A pandas Series also gives the legend its title.
         None: the regions of the map, in hues that follow the place.
-        names: names to write on the map: one text or value for each row, or what `regions` returns; or a dict of names by
-        index of a region, or by (level, index in the level). None: the names of the categories in `color`. False: none.
+        names: names to write on the map: one text or value for each row, what `regions` returns, or a dict of names by
+        index of a region or by (level, index in the level). None: the names of the categories in `color`. False: none.
         legend: whether to draw a legend. None: unless names on the map explain all colors.
         palette: colors of the categories, in a list or by name in a dict, or the name of a Matplotlib colormap.
         point_size: diameter of a dot in points (1/72 inch). None: smaller for more rows.

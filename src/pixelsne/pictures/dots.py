@@ -46,7 +46,9 @@ class Dots(Artist):
         return self._diameter * self._magnify * unit / POINTS_PER_INCH, opacity
 
     def _inside(self) -> AnyArray:
-        (left, right), (bottom, top) = (sorted(limits) for limits in (self._plot_axes.get_xlim(), self._plot_axes.get_ylim()))
+        (left, right), (bottom, top) = (
+            sorted(limits) for limits in (self._plot_axes.get_xlim(), self._plot_axes.get_ylim())
+        )
         x, y = self.points.T
         inside: AnyArray = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
         return inside
