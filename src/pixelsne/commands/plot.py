@@ -39,7 +39,7 @@ def draw(path: str, placed: ScreenPositions, resolution: tuple[int, int], column
 
 def draw_map(path: str, map_: Map, color: str | None, names: str, style: PlotStyle) -> None:
     """Write a picture of a map, by a column or by region. names: auto, none, or a column that names the regions."""
-    column = None if color is None else map_.extra_columns.column(color)
+    column = None if color is None else column_in(map_, color)
     written = map_names(map_, names, by_class=column is not None)
     draw(path, map_.placed, map_.resolution, column, name=color or "", names=written, style=style)
 
@@ -68,7 +68,18 @@ def write_page(path: str, map_: Map, title: str, color: str | None, *, dark: boo
 
 
 def columns_in(map_: Map) -> list[str]:
-    return [] if map_.extra_columns is None else list(map_.extra_columns.column_names)
+    """Return the columns of the input, and those of the regions unless the input has some of the same name."""
+    known = [] if map_.extra_columns is None else list(map_.extra_columns.column_names)
+    return [*known, *(name for name in map_.region_columns if name not in known)]
+
+
+def column_in(map_: Map, name: str) -> Any:
+    """Return a column of the input, or the names of the regions of a level, as a column of pyarrow."""
+    if map_.extra_columns is not None and name in map_.extra_columns.column_names:
+        return map_.extra_columns.column(name)
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    return pa.chunked_array([map_.region_columns[name]])
 
 
 def requested_column(map_: Map, name: str | None) -> str | None:
