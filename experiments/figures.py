@@ -26,7 +26,7 @@ from experiments.plan import Scale
 from experiments.stored_results import StoredResults
 from experiments.tables import Sizes
 from pixelsne.coloring import Coloring, color_categories
-from pixelsne.plot import Canvas, PlotStyle
+from pixelsne.raster import Raster, automatic_size
 
 COLORS = {
     "t-sne": "#7d7d7d",
@@ -136,9 +136,9 @@ def paint(cell: Cell, file: Path, side: int) -> tuple[Any, Any, Coloring]:
     data = open_prepared(cell.data, cell.n, subset=cell.subset)
     with np.load(file) as arrays:
         placed = arrays["placed"] * (side / cell.resolution)
-    pixels = np.clip(placed.astype(np.int64), 0, side - 1)
     coloring = color_categories(np.array(data.about["names"])[data.labels])
-    return Canvas(pixels, (side, side), PlotStyle()).paint(coloring.colors), placed, coloring
+    diameter, opacity = automatic_size(len(placed), side * side)
+    return Raster(side, side, (1.0, 1.0, 1.0)).draw_points(placed, coloring.colors, diameter, opacity), placed, coloring
 
 
 def draw_maps(path: Path, stored: StoredResults, scale: Scale, sizes: Sizes) -> bool:

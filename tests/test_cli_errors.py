@@ -82,7 +82,7 @@ def test_colors_are_checked_before_the_fit(cells, tmp_path, monkeypatch):
 
 
 def test_the_map_is_kept_when_the_picture_fails(cells, tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.commands.results.draw", lambda *_: 1 / 0)
+    monkeypatch.setattr("pixelsne.commands.results.draw_map", lambda *_: 1 / 0)
     outputs = ["-o", tmp_path / "map.parquet", "--plot", tmp_path / "map.png"]
     result = run("embed", cells, *outputs, *QUICK, expect=1)
     assert result.stderr.strip() == "pixelsne: division by zero"

@@ -94,9 +94,10 @@ def test_pictures_by_label_density_and_numbers(finished, tmp_path):
     run("plot", finished, "-o", tmp_path / "density.png", "--density")
     run("plot", finished, "-o", tmp_path / "ages.svg", "--color", "age", "--dark", "--title", "Ages", "--magnify", "2")
     kinds, density = (matplotlib.image.imread(tmp_path / name) for name in ("kinds.png", "density.png"))
-    assert kinds.shape[0] == density.shape[0] == 1044
+    assert kinds.shape[1] == density.shape[1] == 2100
     assert len(np.unique(kinds.reshape(-1, 4), axis=0)) > 10
     assert (tmp_path / "ages.svg").read_text().startswith("<?xml")
+    assert ">Ages</text>" in (tmp_path / "ages.svg").read_text()
     result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "nothing", expect=1)
     assert "has no column 'nothing' to color by; it has kind, age, x" in result.stderr
     result = run("plot", finished, "-o", tmp_path / "no.png", "--color", "kind", "--color-as", "numbers", expect=1)
@@ -142,3 +143,17 @@ def test_a_map_with_wrong_metadata_is_refused(metadata, tmp_path):
     table = pa.table({"x": [1.0, 2.5], "y": [1.0, 2.0]}).replace_schema_metadata({b"pixelsne": metadata})
     pq.write_table(table, tmp_path / "map.parquet")
     assert "is damaged" in run("plot", tmp_path / "map.parquet", "-o", tmp_path / "map.png", expect=1).stderr
+
+
+def test_options_of_figures(finished, tmp_path):
+    options = ["--width", "3.5", "--dpi", "100", "--font", "DejaVu Serif", "--legend", "--point-size", "2.5"]
+    run("plot", finished, "-o", tmp_path / "map.png", *options, "--names", "none")
+    assert matplotlib.image.imread(tmp_path / "map.png").shape[1] == 350
+    run("plot", finished, "-o", tmp_path / "map.svg", *options, "--density", "--color", "kind", "--names", "kind")
+    text = (tmp_path / "map.svg").read_text()
+    assert "DejaVu Serif" in text
+    result = run("plot", finished, "-o", tmp_path / "no.png", "--font", "No Such Font", expect=1)
+    assert "font 'No Such Font' is not installed" in result.stderr
+    result = run("plot", finished, "-o", tmp_path / "no.png", "--names", "nothing", expect=1)
+    assert "got 'nothing'" in result.stderr
+    assert not (tmp_path / "no.png").exists()

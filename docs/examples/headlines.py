@@ -17,5 +17,5 @@ with np.load(sys.argv[2]) as arrays:
     values, labels = arrays["X_glove100"].astype(np.float32), arrays["y"]
 known = np.abs(values).max(axis=1) > 0  # headlines with unknown words only are zero vectors
 model = PixelSNE(resolution=(900, 700), metric="cosine", random_state=0).fit(values[known])
-style = PlotStyle(title="17,251 headlines", point_size=3)
-save_picture(sys.argv[1], model.pixels_, (900, 700), KINDS[labels[known]], name="news", style=style)
+style = PlotStyle(title="17,251 headlines")
+save_picture(sys.argv[1], model.embedding_, (900, 700), KINDS[labels[known]], name="news", style=style)

@@ -37,3 +37,7 @@ INITS = ("pca", "random")
 SCALES = ("none", "standard")
 DUPLICATES = ("merge", "keep")
 COLORED_AS = ("auto", "categories", "numbers")
+
+# Defaults of picture files.
+WIDTH = 7.0  # inches: two columns of most journals
+DOTS_PER_INCH = 300.0

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from pixelsne import __version__
-from pixelsne.choices import ASPECTS, COLORED_AS, METRICS, PRESETS, REPULSIONS, SCALES, SEARCHES
+from pixelsne.choices import ASPECTS, COLORED_AS, DOTS_PER_INCH, METRICS, PRESETS, REPULSIONS, SCALES, SEARCHES, WIDTH
 from pixelsne.commands.interrupts import Signals, Stopped, handle_signals
 from pixelsne.commands.options import EmbedOptions, PlotOptions, ScoreOptions, TransformOptions, ViewOptions, parse
 
@@ -183,8 +183,12 @@ fitting_options = combine(
 drawing_options = combine(
     click.option("--title", default="", help="Title above the picture."),
     click.option("--dark", is_flag=True, help="Dark background."),
-    click.option("--magnify", type=click.IntRange(1, 16), default=1, show_default=True, help="Picture pixels per map pixel."),
-    click.option("--point-size", type=click.IntRange(1, 11), help="Diameter of a point in map pixels (default: smaller for more points)."),
+    click.option("--width", type=click.FloatRange(0.5, 100), default=WIDTH, show_default=True, help="Width of the picture in inches; a column of a paper has 3.5."),
+    click.option("--dpi", type=click.FloatRange(10, 2400), default=DOTS_PER_INCH, show_default=True, help="Dots per inch: pixels of a .png are --width times --dpi."),
+    click.option("--magnify", type=click.FloatRange(0.1, 20), default=1.0, show_default=True, help="Factor on the size of text and dots, in a picture of the same width."),
+    click.option("--point-size", type=click.FloatRange(0.05, 100), help="Diameter of a dot in points, 1/72 inch (default: smaller for more points)."),
+    click.option("--font", metavar="NAME", help="Name of an installed font (default: that of Matplotlib)."),
+    click.option("--legend/--no-legend", default=None, help="Draw a legend or none (default: if names on the map do not explain all colors)."),
     click.option("--color-as", type=click.Choice(COLORED_AS), default="auto", show_default=True, help="Interpretation of the color column."),
 )  # fmt: skip
 
@@ -295,7 +299,18 @@ def embed(signals: Signals, /, **arguments: Any) -> None:  # fmt: skip
     help="Output picture (.png, .svg, .pdf), or interactive page (.html).",
 )
 @click.option("--color", metavar="COLUMN", help="Column to color points by (default: the --label of `embed`).")
-@click.option("--density", is_flag=True, help="Density of points instead of colors by column.")
+@click.option(
+    "--density",
+    is_flag=True,
+    help="Density of points as a surface with contours, instead of dots; with --color, of each class.",
+)
+@click.option(
+    "--names",
+    default="auto",
+    show_default=True,
+    metavar="auto|none|COLUMN",
+    help="Names on the map: of regions, by the words or values of a column; auto for a text column or the classes; none.",
+)
 @drawing_options
 def plot(**arguments: Any) -> None:
     """Draw a map that `embed` or `transform` wrote, or any table with columns x and y in pixels.

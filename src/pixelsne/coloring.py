@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pixelsne.arrays import AnyArray
 from pixelsne.dates import DAY, as_dates
+from pixelsne.palettes import colormap_of, palette_colors, palette_size
 
 Colors = NDArray[np.float64]  # (n, 3), 0 to 1
 ColorAs = Literal["auto", "label", "categories", "numbers"]  # label: categories, unless the column holds dates
@@ -40,7 +41,7 @@ class Bar:
 
     low: float
     high: float
-    scale: str  # matplotlib's name
+    scale: Any  # a colormap of Matplotlib
     logarithmic: bool = False
     cut: tuple[bool, bool] = (False, False)  # whether there are numbers below `low`, and above `high`
     dates: bool = False  # whether numbers are milliseconds since 1970
@@ -54,10 +55,16 @@ class Coloring:
     legend: tuple[tuple[str, Any], ...] = ()  # names of categories and their colors
     bar: Bar | None = None
     name: str = ""
+    codes: NDArray[np.intp] | None = None  # (n), index in `legend` of each point's category, -1 for those without color
 
 
 def rgb(color: str) -> AnyArray:
     return np.array([int(color[index : index + 2], 16) for index in (1, 3, 5)]) / 255
+
+
+def as_hex(color: Any) -> str:
+    """Return a color (3), 0 to 1, as "#rrggbb"."""
+    return "#" + "".join(f"{round(255 * float(part)):02x}" for part in color[:3])
 
 
 def category_colors(number: int) -> Colors:
@@ -161,43 +168,48 @@ def plain_array(column: Any) -> AnyArray:
     return array
 
 
-def color_categories(values: Any, name: str = "") -> Coloring:
+def color_categories(values: Any, name: str = "", palette: Any = None) -> Coloring:
     """Give colors to the most frequent categories, in sorted order, and gray to all others."""
     names, codes = encode(values)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     shown = np.arange(len(names))
-    if len(names) > MOST_CATEGORIES:
-        shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_CATEGORIES - 1])
-    palette = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last row is for missing values
-    palette[shown] = category_colors(len(shown))
-    legend = [(names[index], palette[index]) for index in shown]
+    most = palette_size(palette, MOST_CATEGORIES)
+    if len(names) > most:
+        shown = np.sort(np.argsort(-sizes, kind="stable")[: most - 1 if palette is None else most])
+    of_names = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last row is for missing values
+    if palette is None:
+        of_names[shown] = category_colors(len(shown))
+    else:
+        of_names[shown] = palette_colors(palette, [names[index] for index in shown], GRAY)
+    legend = [(names[index], of_names[index]) for index in shown]
+    in_legend = np.full(len(names) + 1, -1, dtype=np.intp)
+    in_legend[shown] = np.arange(len(shown))
     if len(shown) < len(names):
         legend.append((f"{len(names) - len(shown):,} others", rgb(GRAY)))
     if (codes < 0).any():
         legend.append(("no value", rgb(GRAY)))
-    return Coloring(palette[codes], tuple(legend), name=name)
+    return Coloring(of_names[codes], tuple(legend), name=name, codes=in_legend[codes])
 
 
-def color_dates(dates: AnyArray, name: str = "") -> Coloring:
+def color_dates(dates: AnyArray, name: str = "", scale: Any = None) -> Coloring:
     """Color points by time. dates: milliseconds since 1970."""
-    coloring = color_numbers(dates, name, DAY)
+    coloring = color_numbers(dates, name, DAY, scale)
     return replace(coloring, bar=None if coloring.bar is None else replace(coloring.bar, dates=True))
 
 
-def color_numbers(numbers: AnyArray, name: str = "", least_span: float = 1.0) -> Coloring:
+def color_numbers(numbers: AnyArray, name: str = "", least_span: float = 1.0, scale: Any = None) -> Coloring:
     """Color points by a scale. It spans `least_span` if all numbers are equal."""
-    from matplotlib import colormaps  # noqa: PLC0415 - slow to import
-
+    colormap = colormap_of(SCALE if scale is None else scale)
     known = np.isfinite(numbers)
     low, high = np.quantile(numbers[known], COLORED_RANGE) if known.any() else (0.0, 1.0)
     if low == high and known.any():
         low, high = numbers[known].min(), numbers[known].max()
     span = high - low if high > low else least_span
     fractions = np.clip((np.where(known, numbers, low) - low) / span, 0, 1)
-    colors: Colors = np.where(known[:, None], colormaps[SCALE](fractions)[:, :3], rgb(GRAY))
+    colors: Colors = np.where(known[:, None], colormap(fractions)[:, :3], rgb(GRAY))
     cut = (bool((numbers[known] < low).any()), bool((numbers[known] > high).any()))
     legend = () if known.all() else (("no value", rgb(GRAY)),)
-    return Coloring(colors, legend, Bar(float(low), float(low + span), SCALE, cut=cut), name)
+    return Coloring(colors, legend, Bar(float(low), float(low + span), colormap, cut=cut), name)
 
 
 def as_numbers(values: Any) -> AnyArray | None:
@@ -225,16 +237,17 @@ def check_colors(values: Any, name: str, color_as: ColorAs) -> None:
         raise ValueError(f"column {name!r} holds no numbers; color it as categories")
 
 
-def choose_coloring(values: Any, name: str = "", color_as: ColorAs = "auto") -> Coloring:
+def choose_coloring(values: Any, name: str = "", color_as: ColorAs = "auto", palette: Any = None) -> Coloring:
     """Color dates and numbers with many different values by a scale, everything else by categories.
 
-    values: an array or a column of a pyarrow table, with one value per point.
+    values: an array or a column of a pyarrow table, with one value per point. palette: colors of categories, in a list
+    or by name in a dict, or the name of a Matplotlib colormap.
     """
     check_colors(values, name, color_as)
     dates = None if color_as == "categories" else as_dates(values)
     if dates is not None:
-        return color_dates(dates, name)
+        return color_dates(dates, name, palette)
     numbers = as_numbers(values)
     if numbers is not None and (color_as == "numbers" or (color_as == "auto" and not has_few(numbers))):
-        return color_numbers(numbers, name)
-    return color_categories(values, name)
+        return color_numbers(numbers, name, scale=palette)
+    return color_categories(values, name, palette)

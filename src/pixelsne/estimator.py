@@ -289,7 +289,9 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Return the fitted map; raise ValueError if it is on a cluster."""
         check_is_fitted(self)
         if self._fitted_map is None:
-            raise ValueError("this map was computed on a cluster; fit on one machine to transform new rows or to save")
+            raise ValueError(
+                "this map was computed on a cluster; fit on one machine to transform new rows, to draw or to save"
+            )
         return self._fitted_map
 
     def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, fixed: Any = None) -> ScreenPositions:
@@ -425,6 +427,35 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.perplexity_: float | tuple[float, ...] | None = perplexity if len(perplexity) > 1 else perplexity[0]
         if is_given:
             self.perplexity_ = None
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        color: Any = None,
+        names: Any = None,
+        legend: bool | None = None,
+        palette: Any = None,
+        point_size: float | None = None,
+        dark: bool = False,
+    ) -> Any:
+        """Draw the map into Matplotlib axes and return them.
+
+        ax: axes; None: those of a new figure.
+        color: one value for each row: categories, numbers or dates. A pandas Series also gives the legend its title.
+        None: the regions of the map, in hues that follow the place.
+        names: names to write on the map: one text or value for each row, what `regions` returns, or a dict of names by
+        index of a region or by (level, index in the level). None: the names of the categories in `color`. False: none.
+        legend: whether to draw a legend. None: unless names on the map explain all colors.
+        palette: colors of the categories, in a list or by name in a dict, or the name of a Matplotlib colormap.
+        point_size: diameter of a dot in points (1/72 inch). None: smaller for more rows.
+        dark: whether the background is dark.
+        """
+        from pixelsne.plot import PlotStyle, plot_map  # noqa: PLC0415 - only for those who draw
+
+        self._require_fitted_map()
+        style = PlotStyle(legend=legend, palette=palette, point_size=point_size, dark=dark)
+        return plot_map(self.embedding_, self.screen_.resolution, ax, color=color, names=names, style=style)
 
     def regions(self, columns: Any = None, names: Any = "auto") -> "Regions":
         """Return the regions of the map, at several levels of detail, with their names, centers and colors.

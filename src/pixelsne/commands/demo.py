@@ -8,7 +8,7 @@ import pyarrow as pa
 from sklearn.datasets import load_digits
 
 from pixelsne import PixelSNE, quality
-from pixelsne.commands.plot import draw, write_page
+from pixelsne.commands.plot import draw_map, write_page
 from pixelsne.files.maps import Map
 from pixelsne.files.write_map import check_output
 from pixelsne.plot import PlotStyle
@@ -23,9 +23,9 @@ def run(picture: str) -> None:
     model = PixelSNE(resolution=RESOLUTION, random_state=0, verbose=True).fit(values)
     seconds = time.perf_counter() - started
     title = f"{len(values):,} handwritten digits · PixelSNE · {seconds:.1f} s"
-    draw(picture, model.pixels_, RESOLUTION, labels, "", PlotStyle(title))
     page = Path(picture).with_suffix(".html")
     map_ = Map(model.embedding_, RESOLUTION, pa.table({"digit": labels.astype(str)}), {"label": "digit"})
+    draw_map(picture, map_, "digit", "auto", PlotStyle(title))
     write_page(str(page), map_, "handwritten digits", "digit")
     click.echo(
         f"map of {len(values):,} digits in {seconds:.1f} s, {model.n_iter_} iterations, KL {model.kl_divergence_:.3f}"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypeVar, get_type_hints
 
+from pixelsne.choices import DOTS_PER_INCH, WIDTH
 from pixelsne.commands.reporter import Reporter
 from pixelsne.files.source import ReadOptions
 
@@ -42,9 +43,13 @@ class DrawOptions:
 
     title: str = ""
     dark: bool = False
-    magnify: int = 1
-    point_size: int | None = None
+    magnify: float = 1.0
+    point_size: float | None = None  # points (1/72 inch)
     color_as: Literal["auto", "categories", "numbers"] = "auto"
+    width: float = WIDTH  # inches
+    dpi: float = DOTS_PER_INCH
+    font: str | None = None
+    legend: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ class PlotOptions:
     output: str
     color: str | None
     density: bool
+    names: str
     drawing: DrawOptions
 
 

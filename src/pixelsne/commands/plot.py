@@ -1,16 +1,20 @@
 """`pixelsne plot`: draw a map."""
 
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pixelsne.arrays import Pixels
+from pixelsne.arrays import ScreenPositions
 from pixelsne.commands.options import DrawOptions, PlotOptions
 from pixelsne.files.column_names import input_name
 from pixelsne.files.errors import FileError
 from pixelsne.files.maps import POSITION_COLUMNS, Map
 from pixelsne.files.read_map import read_map
 from pixelsne.files.write_map import check_output, create_file
+from pixelsne.map_regions import regions_of
 from pixelsne.plot import PlotStyle, save_picture
+from pixelsne.region_names import is_text
+from pixelsne.regions import Regions
 
 if TYPE_CHECKING:
     from pixelsne.coloring import ColorAs
@@ -22,22 +26,36 @@ PAGES = (".html",)
 def plot_style(options: DrawOptions, *, label: bool) -> PlotStyle:
     """Return the style of a picture. A label is colored by class, even if it is numeric; dates stay continuous."""
     color_as: ColorAs = "label" if options.color_as == "auto" and label else options.color_as
-    return PlotStyle(options.title, options.dark, options.magnify, options.point_size, color_as)
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    return PlotStyle(**values | {"color_as": color_as})
 
 
-def draw(
-    path: str,
-    pixels: Pixels,
-    resolution: tuple[int, int],
-    column: Any,
-    name: str,
-    style: PlotStyle,
-    behind: Pixels | None = None,
-) -> None:
-    """Write a picture of a map. behind: pixels to draw in gray below the points."""
+def draw(path: str, placed: ScreenPositions, resolution: tuple[int, int], column: Any, **options: Any) -> None:
+    """Write a picture of a map. options: those of `save_picture`."""
     with create_file(Path(path)) as file:
         kind = Path(path).suffix.lower().removeprefix(".")
-        save_picture(file, pixels, resolution, column, name=name, style=style, kind=kind, behind=behind)
+        save_picture(file, placed, resolution, column, kind=kind, **options)
+
+
+def draw_map(path: str, map_: Map, color: str | None, names: str, style: PlotStyle) -> None:
+    """Write a picture of a map, by a column or by region. names: auto, none, or a column that names the regions."""
+    column = None if color is None else column_in(map_, color)
+    written = map_names(map_, names, by_class=column is not None)
+    draw(path, map_.placed, map_.resolution, column, name=color or "", names=written, style=style)
+
+
+def map_names(map_: Map, names: str, *, by_class: bool) -> Regions | Literal[False] | None:
+    """Return regions with names, False for a map without names, or None for the names of its classes."""
+    if names == "none":
+        return False
+    if names == "auto" and by_class and not has_texts(map_.extra_columns):
+        return None
+    return regions_of(map_, names)
+
+
+def has_texts(table: Any) -> bool:
+    """Return whether a table has a column of texts, from which regions get names."""
+    return table is not None and any(is_text(column) for column in table.columns)
 
 
 def write_page(path: str, map_: Map, title: str, color: str | None, *, dark: bool = False) -> None:
@@ -82,5 +100,7 @@ def run(options: PlotOptions) -> None:
         title = options.drawing.title or path.name
         write_page(output, map_, title, color if options.color else None, dark=options.drawing.dark)
         return
-    column = None if color is None else column_in(map_, color)
-    draw(output, map_.pixels, map_.resolution, column, color or "", plot_style(options.drawing, label=color == label))
+    if options.density and not options.color:
+        color = None
+    style = replace(plot_style(options.drawing, label=color == label), density=options.density)
+    draw_map(output, map_, color, requested_column(map_, options.names) or "auto", style)

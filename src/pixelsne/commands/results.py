@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelsne.commands.options import DrawOptions, EmbedFiles, EmbedOptions
-from pixelsne.commands.plot import draw, plot_style, write_page
+from pixelsne.commands.plot import draw_map, plot_style, write_page
 from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
@@ -66,8 +66,7 @@ def write_results(
         write_page(files.html, map_, source.path.name, None, dark=drawing.dark)
         yield files.html
     if files.picture:
-        style = plot_style(drawing, label=True)
-        draw(files.picture, model.pixels_, map_.resolution, source.column(label), label or "", style)
+        draw_map(files.picture, map_, label, "auto", plot_style(drawing, label=True))
         yield files.picture
 
 

@@ -46,7 +46,8 @@ def run(options: TransformOptions) -> None:
     write_map(options.output, map_)
     if options.picture:
         style = plot_style(options.drawing, label=True)
-        draw(options.picture, map_.pixels, map_.resolution, label, name, style, behind=model.pixels_)
+        behind = model.embedding_
+        draw(options.picture, placed, map_.resolution, label, name=name, names=False, style=style, behind=behind)
     report(options, len(source), time.perf_counter() - started)
 
 

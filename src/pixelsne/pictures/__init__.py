@@ -1,0 +1,1 @@
+"""Static pictures of a map: dots, density, names and a legend, drawn with Matplotlib."""
