@@ -31,7 +31,6 @@ from pixelsne.weights import check_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pixelsne.film import Finish
     from pixelsne.regions import Regions
 
 Listener = Callable[[Snapshot], object]
@@ -300,8 +299,8 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return placed
 
     def film(
-        self, path: str | os.PathLike[str], X: Any, color: Any = None, *, weights: Any = None, fixed: Any = None,
-        dark: bool = False, finish: "Finish | None" = None,
+        self, path: str | os.PathLike[str], X: Any, color: Any = None, *, names: Any = None, weights: Any = None,
+        fixed: Any = None, dark: bool = False,
     ) -> Self:  # fmt: skip
         """Compute the map as `fit` does, and write a film of it while it forms: .webp, .gif or .mp4.
 
@@ -309,13 +308,12 @@ class PixelSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         300 frames of 640 pixels, with 100,000 points at most, and a webp file at most about 5 MB. mp4 needs the program
         ffmpeg. After Ctrl-C during the fit, the film ends with the map as it is then.
 
-        color: one value per row, which colors the points: classes, numbers or dates. weights, fixed: as in `fit`.
-        dark: a dark background. finish: a function that returns the last image, an array (height, width, 3) from 0 to
-        1, with more drawn on it.
+        color: one value per row, which colors the points: classes, numbers or dates; None: by region. names: names to
+        write on the last picture, as in `plot`. weights, fixed: as in `fit`. dark: a dark background.
         """
         from pixelsne.film import film_fit  # noqa: PLC0415 - only for those who film
 
-        film_fit(self, path, X, color, weights=weights, fixed=fixed, dark=dark, finish=finish)
+        film_fit(self, path, X, color, names=names, weights=weights, fixed=fixed, dark=dark)
         return self
 
     def iter_fit(self, X: Any, *, weights: Any = None, fixed: Any = None) -> Iterator[Snapshot]:

@@ -1,9 +1,9 @@
 """A film of a map as it forms: record positions during the run, draw them when it has ended."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelsne.arrays import AnyArray, Positions
-from pixelsne.coloring import ColorAs, Colors, category_colors, choose_coloring
+from pixelsne.coloring import Coloring, Colors, rgb
 from pixelsne.descent_loop import Snapshot
 from pixelsne.film_formats import check_film, write_frames
 from pixelsne.memory import check_memory
+from pixelsne.pictures.style import PlotStyle
+from pixelsne.pictures.view import View
+from pixelsne.plot import check_coloring, check_names, make_picture
 from pixelsne.raster import Image, Raster, automatic_size
 from pixelsne.screen import Screen
 
 if TYPE_CHECKING:
     from pixelsne.estimator import PixelSNE
+    from pixelsne.pictures.draw import Picture
+    from pixelsne.pictures.names import MapName
 
 MOST_FRAMES = 300
 MOST_POINTS = 100_000  # of larger maps, a random sample of the points is filmed
@@ -36,11 +41,9 @@ SMALLEST_SHORT_SIDE = 4 * MARGIN
 # The map starts a million times smaller than it ends. It is shown no smaller than this share of its final size.
 SMALLEST_SHOWN = 0.45
 
-BACKGROUNDS = {False: (1.0, 1.0, 1.0), True: (0.07, 0.07, 0.09)}
 SAMPLE_SEED = 0
 
 Rows = NDArray[np.intp]
-Finish = Callable[[Image], Image]
 
 
 def filmed_iterations(max_iter: int) -> frozenset[int]:
@@ -134,25 +137,31 @@ class Camera:
     def to_pixels(self, positions: AnyArray) -> AnyArray:
         """Return (n, 2) pixels of the film, with fractions. positions: embedding units."""
         pixels = (positions - np.array(self.screen.origin)) / self.screen.unit_per_pixel
+        return self.from_screen(pixels)
+
+    def from_screen(self, pixels: AnyArray) -> AnyArray:
+        """Return (n, 2) pixels of the film. pixels: those of the screen."""
         scale = (np.array(self.sides) - 2 * MARGIN) / self.screen.resolution
         shown: AnyArray = MARGIN + pixels * scale
         return shown
 
+    def place_name(self, name: "MapName") -> "MapName":
+        """Return the name with its anchor and extent in pixels of the film."""
+        x, y = self.from_screen(np.array(name.anchor)).tolist()
+        scale = (self.sides[0] - 2 * MARGIN) / self.screen.resolution[0]
+        return replace(name, anchor=(x, y), extent=name.extent * scale)
+
 
 @dataclass(frozen=True)
 class Film:
-    """A film of a run: the recorded frames, and the final map as the last one.
-
-    finish: a function that returns the last image with more drawn on it, such as names. It gets and returns an array
-    (height, width, 3), 0 to 1.
-    """
+    """A film of a run: the recorded frames, and the final map with its names as the last one."""
 
     recorded: Sequence[Recorded]
     final: AnyArray  # (m, 2), embedding units
     camera: Camera
     colors: Colors  # (m, 3)
-    dark: bool = False
-    finish: Finish | None = None
+    style: PlotStyle
+    names: "tuple[MapName, ...]" = ()  # anchors in pixels of the film
 
     def __len__(self) -> int:
         return len(self.recorded) + 1
@@ -174,8 +183,12 @@ class Film:
         width, height = self.camera.sides
         diameter, opacity = automatic_size(len(self.final), width * height)
         points = self.camera.to_pixels(self.positions(frame))
-        drawn = Raster(width, height, BACKGROUNDS[self.dark]).draw_points(points, self.colors, diameter, opacity)
-        return self.finish(drawn) if self.finish is not None and frame == len(self.recorded) else drawn
+        drawn = Raster(width, height, rgb(self.style.background)).draw_points(points, self.colors, diameter, opacity)
+        if frame < len(self.recorded) or not self.names:
+            return drawn
+        from pixelsne.pictures.name_image import with_names  # noqa: PLC0415 - Matplotlib is slow to import
+
+        return with_names(drawn, self.names, self.style)
 
     def write(self, path: str | os.PathLike[str], *, verbose: bool = False) -> None:
         """Write the film, with progress on stderr if verbose."""
@@ -189,31 +202,20 @@ class Film:
             write_frames(Path(path), len(self), self.image, on_progress)
 
 
-def film_colors(color: Any, n: int, name: str = "", color_as: ColorAs = "auto") -> Colors:
-    """Return the (n, 3) colors of all points: by `color`, an array or a column, or all in one color without it."""
-    if color is None:
-        return np.repeat(category_colors(1), n, axis=0)
-    values = color if hasattr(color, "combine_chunks") else np.asarray(color)
-    if len(values) != n:
-        raise ValueError(f"color must have one value for each of the {n} points, got {len(values)}")
-    return choose_coloring(values, name, color_as).colors
-
-
 def make_film(
-    recorder: Recorder,
-    positions: Positions,
-    screen: Screen,
-    colors: Colors,
-    *,
-    dark: bool = False,
-    finish: Finish | None = None,
+    recorder: Recorder, positions: Positions, screen: Screen, picture: "Picture", style: PlotStyle
 ) -> Film:
-    """Return the film of a finished run. positions, colors: of all its points."""
+    """Return the film of a finished run. positions: of all its points. picture: of the finished map."""
+    from pixelsne.pictures.draw import choose_names  # noqa: PLC0415 - Matplotlib is slow to import
+
     rows, recorded = filmed_rows(len(positions)), recorder.recorded
     final = positions[rows].astype(np.float64)
     if recorded and np.allclose(recorded[-1].positions(), final, atol=max(screen.unit_per_pixel)):
         recorded = recorded[:-1]  # the last iteration, of which `final` is the exact result
-    return Film(recorded, final, Camera(screen), colors[rows], dark, finish)
+    camera = Camera(screen)
+    coloring = picture.coloring or Coloring(picture.regions.point_colors() if picture.regions else np.empty((0, 3)))
+    names = choose_names(picture, coloring, View(0.0, 0.0, *map(float, screen.resolution)))
+    return Film(recorded, final, camera, coloring.colors[rows], style, tuple(map(camera.place_name, names)))
 
 
 def film_fit(
@@ -222,20 +224,22 @@ def film_fit(
     X: Any,
     color: Any,
     *,
+    names: Any,
     weights: Any,
     fixed: Any,
     dark: bool,
-    finish: Finish | None,
 ) -> None:
     """Fit a model, and write the film; see `PixelSNE.film`."""
     check_film(path)
     if hasattr(X, "__dask_graph__"):
         raise ValueError("X is on a cluster, where maps cannot be filmed; pass X.compute(), or call fit")
     run = model.make_run(X, weights=weights, fixed=fixed)
-    n = run.workload.n
-    colors = film_colors(color, n)
+    n, style = run.workload.n, PlotStyle(dark=dark)
+    if color is not None:
+        check_coloring(color, n, "", style)
+    check_names(names, n)
     recorder = Recorder(run.settings.max_iter)
     check_memory(run.workload, extra_bytes=film_bytes(n, run.settings.max_iter))
     model._run_to_end(run, recorder)  # noqa: SLF001 - the method `film` of this class is here
-    film = make_film(recorder, model.positions_, model.screen_, colors, dark=dark, finish=finish)
-    film.write(path, verbose=model.verbose)
+    picture = make_picture(model.embedding_, model.screen_.resolution, color, "", names, style, None)
+    make_film(recorder, model.positions_, model.screen_, picture, style).write(path, verbose=model.verbose)

@@ -125,9 +125,8 @@ def regions_for(
     placed: ScreenPositions, resolution: tuple[int, int], names: Any, style: PlotStyle, *, needs_colors: bool
 ) -> Regions | None:
     """Return the regions that give points their colors or the map its names; None if neither is wanted."""
+    check_names(names, len(placed))
     if isinstance(names, Regions):
-        if any(len(indices) != len(placed) for indices in names.indices):
-            raise ValueError(f"names holds regions of another map: this one has {len(placed)} points")
         return names
     if names is None or names is False:
         return find_regions(placed, resolution) if needs_colors and not style.density else None
@@ -136,9 +135,16 @@ def regions_for(
     regions = find_regions(placed, resolution)
     if isinstance(names, Mapping):
         return name_regions(regions, None, names)
-    if len(names) != len(placed):
-        raise ValueError(f"names must have one value for each of the {len(placed)} points, got {len(names)}")
     return name_regions(regions, as_table(names), NAMES)
+
+
+def check_names(names: Any, n: int) -> None:
+    """Raise ValueError unless names can be written on a map of n points."""
+    if isinstance(names, Regions):
+        if any(len(indices) != n for indices in names.indices):
+            raise ValueError(f"names holds regions of another map: this one has {n} points")
+    elif not (names is None or names is False or isinstance(names, Mapping)) and len(names) != n:
+        raise ValueError(f"names must have one value for each of the {n} points, got {len(names)}")
 
 
 def as_table(values: Any) -> Any:

@@ -85,7 +85,7 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             clock.mark("regions")
             for path in chain(
                 write_results(files, map_, model, source, options.reading.label, options.drawing),
-                write_film(recorder, model, source, options),
+                write_film(recorder, map_, model, options),
             ):
                 written.append(path)
         except Stopped as stopped:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelsne.commands.options import DrawOptions, EmbedFiles, EmbedOptions
-from pixelsne.commands.plot import draw_map, plot_style, write_page
+from pixelsne.commands.plot import column_in, draw_map, map_names, plot_style, write_page
 from pixelsne.commands.reporter import Reporter
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.errors import FileError
@@ -16,9 +16,10 @@ from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import target_of
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.files.write_map import write_map
-from pixelsne.film import Recorder, film_bytes, film_colors, make_film
+from pixelsne.film import Recorder, film_bytes, make_film
 from pixelsne.memory import check_memory
 from pixelsne.pipeline import Run
+from pixelsne.plot import make_picture
 
 
 def map_of(
@@ -70,14 +71,16 @@ def write_results(
         yield files.picture
 
 
-def write_film(recorder: Recorder | None, model: PixelSNE, source: Source, options: EmbedOptions) -> Iterator[str]:
+def write_film(recorder: Recorder | None, map_: Map, model: PixelSNE, options: EmbedOptions) -> Iterator[str]:
     """Write the film, if there is one, and yield its path. Drawing it may take longer than the fit."""
     if recorder is None or options.files.film is None:
         return
-    label, drawing = options.reading.label, options.drawing
-    style = plot_style(drawing, label=True)
-    colors = film_colors(source.column(label), len(source), label or "", style.color_as)
-    film = make_film(recorder, model.positions_, model.screen_, colors, dark=drawing.dark)
+    label = options.reading.label
+    style = plot_style(options.drawing, label=True)
+    column = None if label is None else column_in(map_, label)
+    names = map_names(map_, "auto", by_class=label is not None)
+    picture = make_picture(map_.placed, map_.resolution, column, label or "", names, style, None)
+    film = make_film(recorder, model.positions_, model.screen_, picture, style)
     film.write(options.files.film, verbose=options.reporter.is_verbose)
     yield options.files.film
 
