@@ -50,7 +50,7 @@ def test_the_command_writes_the_map_of_the_estimator(cells, tmp_path):
 def test_columns_and_metadata_of_a_parquet_map(cells, tmp_path):
     run("embed", cells, "-o", tmp_path / "map.parquet", "--seed", "7", *QUICK)
     table = pq.read_table(tmp_path / "map.parquet")
-    assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "kind", "input_x"], (
+    assert table.column_names == ["x", "y", "pixel_x", "pixel_y", "region_1", "kind", "input_x"], (
         "a column x of the input is renamed"
     )
     np.testing.assert_array_equal(table["pixel_x"], np.floor(table["x"]))
@@ -70,7 +70,7 @@ def test_pandas_polars_and_duckdb_read_the_map(finished):
         duckdb.read_parquet(str(finished)).df(),
     ]
     for frame in frames:
-        assert list(frame.columns) == ["x", "y", "pixel_x", "pixel_y", "kind", "age", "input_x"]
+        assert list(frame.columns) == ["x", "y", "pixel_x", "pixel_y", "region_1", "kind", "age", "input_x"]
         assert frame["x"].between(0, 1024, inclusive="left").all()
         assert frame["kind"][0] == "digit 0"
 

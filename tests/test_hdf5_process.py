@@ -57,7 +57,7 @@ def test_the_tasks_of_the_child_in_this_process(cells, tmp_path, monkeypatch):
     copy = tmp_path / "copy.h5ad"
     copy.write_bytes(cells.read_bytes())
     with copy.open("r+b") as file:
-        hdf5_child.write_map_into(file, VALUES[:, :2], '{"label": "kind"}')
+        hdf5_child.write_map_into(file, VALUES[:, :2], '{"label": "kind"}', {})
     sent = io.BytesIO()
     hdf5_child.read_metadata({"path": str(copy)}, hdf5_child.Sender(sent))
     assert json.loads(json.loads(sent.getvalue())["metadata_json"]) == {"label": "kind"}

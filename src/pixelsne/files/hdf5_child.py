@@ -21,6 +21,7 @@ from pixelsne.files.maps import METADATA_KEY
 MATRIX = "X"
 OBSM_KEY = "X_pixelsne"  # of the map
 REGION_COLUMN = re.compile(r"region_\d+")
+RegionColumns = dict[str, tuple[list[str], Any]]  # by name: categories, and the code of each row, or -1
 
 BLOCK_BYTES = 16_000_000
 SECONDS_TO_OPEN = 30  # CPU time
@@ -95,7 +96,7 @@ def add_map(request: dict[str, Any], send: Sender) -> None:
     send.line({"done": True})
 
 
-def write_map_into(file: IO[bytes], placed: Any, metadata_json: str, columns: dict[str, tuple[list[str], Any]]) -> None:
+def write_map_into(file: IO[bytes], placed: Any, metadata_json: str, columns: RegionColumns) -> None:
     """Add a map and its metadata to an h5ad file. columns: for obs, categories and each row's code, or -1."""
     import anndata.io  # noqa: PLC0415
     import h5py  # noqa: PLC0415
@@ -106,7 +107,7 @@ def write_map_into(file: IO[bytes], placed: Any, metadata_json: str, columns: di
         anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, metadata_json)
 
 
-def add_columns(h5py: Any, io: Any, cells: Any, columns: dict[str, tuple[list[str], Any]]) -> None:
+def add_columns(h5py: Any, io: Any, cells: Any, columns: RegionColumns) -> None:
     """Add columns to obs, in place of those of an earlier map. Other columns of the same name stay as they are."""
     import pandas as pd  # noqa: PLC0415 - comes with anndata
 
