@@ -24,6 +24,8 @@ from pixelsne.film import (
     filmed_rows,
     magnification,
 )
+from pixelsne.pictures.names import MapName
+from pixelsne.pictures.style import PlotStyle
 from pixelsne.screen import Screen
 
 ITERATIONS = 40
@@ -68,7 +70,7 @@ def film_of(recorded, final, colors=(0.2, 0.4, 0.8), **options):
     bounds = (*final.min(axis=0), *final.max(axis=0))
     camera = Camera(Screen.around(bounds, (400, 300), "equal"))
     frames = [Recorded.at(index + 1, positions.astype(np.float32)) for index, positions in enumerate(recorded)]
-    return Film(frames, final, camera, np.tile(colors, (len(final), 1)), **options)
+    return Film(frames, final, camera, np.tile(colors, (len(final), 1)), PlotStyle(), **options)
 
 
 def test_every_iteration_of_a_usual_run_is_filmed():
@@ -178,20 +180,36 @@ def test_dark_films_have_a_dark_background(points, tmp_path):
         assert np.asarray(film.convert("RGB"))[:3, :3].max() < 40
 
 
+def test_names_are_written_on_the_last_picture_only():
+    corners = np.array([[0.0, 0.0], [0.0, 9.0], [9.0, 0.0], [9.0, 9.0]])
+    camera = film_of([corners], corners).camera
+    name = camera.place_name(MapName("center", (camera.screen.resolution[0] / 2, 150.0), 1, 4, 400.0, "#000000"))
+    film = film_of([corners], corners, names=(name,))
+    plain = film_of([corners], corners)
+    np.testing.assert_array_equal(film.image(0), plain.image(0))
+    changed = np.abs(film.image(1) - plain.image(1)).max(axis=2) > 0.1
+    rows, columns = np.nonzero(changed)
+    height, width = changed.shape
+    assert changed.any()
+    assert abs(rows.mean() - height / 2) < 0.1 * height
+    assert abs(columns.mean() - width / 2) < 0.1 * width
+
+
 @pytest.mark.usefixtures("small_films")
-def test_the_last_image_can_be_finished(points, tmp_path):
-    calls = []
-
-    def finish(image):
-        calls.append(image.shape)
-        return np.zeros_like(image)
-
-    PixelSNE(**SMALL).film(tmp_path / "map.webp", points, finish=finish)
-    assert set(calls) == {(90, 120, 3)}
-    with Image.open(tmp_path / "map.webp") as film:
-        assert np.asarray(film.convert("RGB")).max() > 200
-        film.seek(film.n_frames - 1)
-        assert np.asarray(film.convert("RGB")).max() < 5
+def test_categories_are_named_where_they_are(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        "pixelsne.pictures.name_image.with_names", lambda image, names, _style: written.extend(names) or image
+    )
+    groups = np.repeat([0, 100], 60)
+    points = np.random.default_rng(0).normal(size=(120, 4)) + groups[:, None]
+    model = PixelSNE(**SMALL).film(tmp_path / "map.webp", points, np.where(groups > 0, "high", "low"))
+    assert sorted(name.text for name in written) == ["high", "low"]
+    camera = Camera(model.screen_)
+    for name in written:
+        own = camera.from_screen(model.embedding_)[(groups > 0) == (name.text == "high")]
+        assert (own.min(axis=0) <= name.anchor).all()
+        assert (own.max(axis=0) >= name.anchor).all()
 
 
 @pytest.mark.usefixtures("small_films")
@@ -294,15 +312,17 @@ def test_an_interrupted_fit_is_filmed_until_then(points, tmp_path):
 
 
 @pytest.mark.usefixtures("small_films")
-def test_an_interrupt_while_drawing_keeps_the_map_and_the_old_film(points, tmp_path):
+def test_an_interrupt_while_drawing_keeps_the_map_and_the_old_film(points, tmp_path, monkeypatch):
     (tmp_path / "map.webp").write_bytes(b"old")
 
-    def interrupt(_image):
+    def interrupt(_film, frame):
+        assert frame >= 0
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(Film, "image", interrupt)
     model = PixelSNE(**SMALL)
     with pytest.raises(KeyboardInterrupt):
-        model.film(tmp_path / "map.webp", points, finish=interrupt)
+        model.film(tmp_path / "map.webp", points)
     assert model.embedding_.shape == (80, 2)
     assert (tmp_path / "map.webp").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["map.webp"]

@@ -202,9 +202,7 @@ class Film:
             write_frames(Path(path), len(self), self.image, on_progress)
 
 
-def make_film(
-    recorder: Recorder, positions: Positions, screen: Screen, picture: "Picture", style: PlotStyle
-) -> Film:
+def make_film(recorder: Recorder, positions: Positions, screen: Screen, picture: "Picture", style: PlotStyle) -> Film:
     """Return the film of a finished run. positions: of all its points. picture: of the finished map."""
     from pixelsne.pictures.draw import choose_names  # noqa: PLC0415 - Matplotlib is slow to import
 

@@ -44,7 +44,9 @@ def dominant_categories(names: list[str], codes: AnyArray, regions: AnyArray, nu
     chosen: list[tuple[str, ...]] = []
     for share in shares:
         first, second = np.argsort(-share, kind="stable")[:2].tolist()
-        are_frequent = min(share[each] / overall[each] if overall[each] else 0.0 for each in (first, second)) >= LEAST_LIFT
+        are_frequent = (
+            min(share[each] / overall[each] if overall[each] else 0.0 for each in (first, second)) >= LEAST_LIFT
+        )
         if share[first] < TOGETHER <= share[first] + share[second] and share[second] >= BESIDE and are_frequent:
             chosen.append((names[first], names[second]))
         elif share[first] >= max(DOMINANT, min(LEAST_LIFT * overall[first], ALMOST_ALL)):

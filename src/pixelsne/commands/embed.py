@@ -21,6 +21,7 @@ from pixelsne.commands.score import classes_of, scores
 from pixelsne.comparison import Comparison, sample_rows
 from pixelsne.estimator import PixelSNE
 from pixelsne.files.checkpoint import Checkpoint, identity_of, resume
+from pixelsne.files.maps import Map
 from pixelsne.files.model import run_metadata
 from pixelsne.files.paths import file_identity
 from pixelsne.files.source import Source
@@ -71,7 +72,6 @@ def run(options: EmbedOptions, signals: Signals) -> int:
         try:
             model = make_model(options.fitting)
             source = read_checked(options, model)
-            check_disk(files, model, source)
             clock.mark("read")
             fit = model.make_run(source.values, weights=weights_of(source, options.reading.weight))
             checkpoint = open_checkpoint(options, fit, source)
@@ -83,11 +83,7 @@ def run(options: EmbedOptions, signals: Signals) -> int:
             written = []
             map_ = map_of(model, source, options.reading, options.fitting.seed, reporter, options.names)
             clock.mark("regions")
-            for path in chain(
-                write_results(files, map_, model, source, options.reading.label, options.drawing),
-                write_film(recorder, map_, model, options),
-            ):
-                written.append(path)
+            write_all(options, map_, model, source, recorder, written)
         except Stopped as stopped:
             report_stop(stopped, fit, checkpoint, written, reporter)
             return stopped.exit_code
@@ -99,13 +95,23 @@ def run(options: EmbedOptions, signals: Signals) -> int:
 
 
 def read_checked(options: EmbedOptions, model: PixelSNE) -> Source:
-    """Read the input, and check that its label can be drawn and that regions can be named."""
+    """Read the input, and check that its label can be drawn, that regions can be named and that results fit the disk."""
     source = read_input(options.files.input_path, options.reading, options.fitting, model, options.reporter)
     check_names(source, options.names)
     if options.files.picture or options.files.film:
         label = options.reading.label
         check_colors(source.column(label), label or "", options.drawing.color_as)
+    check_disk(options.files, model, source)
     return source
+
+
+def write_all(
+    options: EmbedOptions, map_: Map, model: PixelSNE, source: Source, recorder: Recorder | None, written: list[str]
+) -> None:
+    """Write all results. Add the path of each to `written` once it is complete."""
+    results = write_results(options.files, map_, model, source, options.reading.label, options.drawing)
+    for path in chain(results, write_film(recorder, map_, model, options)):
+        written.append(path)  # noqa: PERF402 - a Stopped between two files must leave the complete ones in the list
 
 
 def open_checkpoint(options: EmbedOptions, fit: Run, source: Source) -> Checkpoint | None:
