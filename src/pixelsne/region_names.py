@@ -21,7 +21,7 @@ MOST_MORE = 3  # terms that are added to tell equal names apart
 
 
 def name_regions(regions: Regions, table: Any = None, names: Any = "auto", progress: Progress | None = None) -> Regions:
-    """Return the regions with names, which are unique in their level.
+    """Return the regions with names.
 
     table: a pyarrow table with a row for each point, or None. names: "auto" (a text column if there is one and at most
     200,000 rows, else categories, numbers and dates), the name of a column, "none", a dict with the names of regions by
@@ -30,17 +30,17 @@ def name_regions(regions: Regions, table: Any = None, names: Any = "auto", progr
     """
     if isinstance(names, Mapping):
         given = given_names(regions, names)
-        return with_names(regions, unique(regions, [ranked((name,) if name else ()) for name in given]))
+        return with_names(regions, tell_apart(regions, [ranked((name,) if name else ()) for name in given]))
     if not regions.regions or (isinstance(names, str) and names == "none"):
         return with_names(regions, [""] * len(regions.regions))
     if not isinstance(names, str):
-        return with_names(regions, unique(regions, names_by_label(regions, names)))
+        return with_names(regions, tell_apart(regions, names_by_label(regions, names)))
     if names == "auto":
-        return with_names(regions, unique(regions, automatic_names(regions, table, progress)))
+        return with_names(regions, tell_apart(regions, automatic_names(regions, table, progress)))
     column = column_of(table, names)
     if is_text(column):
-        return with_names(regions, unique(regions, names_by_text(regions, column, progress)))
-    return with_names(regions, unique(regions, names_by_values(regions, table, [names])))
+        return with_names(regions, tell_apart(regions, names_by_text(regions, column, progress)))
+    return with_names(regions, tell_apart(regions, names_by_values(regions, table, [names])))
 
 
 def column_of(table: Any, name: str) -> Any:
@@ -175,8 +175,8 @@ def names_by_values(regions: Regions, table: Any, columns: list[str]) -> list[Ra
     return names
 
 
-def unique(regions: Regions, terms: list[RankedTerms]) -> list[str]:
-    """Return the names: equal ones within a level get further terms, or numbers."""
+def tell_apart(regions: Regions, terms: list[RankedTerms]) -> list[str]:
+    """Return the names. Equal ones within a level get further terms, if they have any."""
     taken: set[tuple[int, str]] = set()
     names = []
     for region, found in zip(regions.regions, terms, strict=True):
@@ -184,11 +184,6 @@ def unique(regions: Regions, terms: list[RankedTerms]) -> list[str]:
         for more in range(1, MOST_MORE + 1):
             if name and (region.level, name) in taken and found.enough + more <= len(found.terms):
                 name = shorten(SEPARATOR.join((*found.terms[: found.enough - 1], found.terms[found.enough + more - 1])))
-        number = 1
-        plain = name
-        while name and (region.level, name) in taken:
-            number += 1
-            name = f"{plain} ({number})"
         taken.add((region.level, name))
         names.append(name)
     return names

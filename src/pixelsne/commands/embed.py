@@ -95,7 +95,7 @@ def run(options: EmbedOptions, signals: Signals) -> int:
 
 
 def read_checked(options: EmbedOptions, model: PixelSNE) -> Source:
-    """Read the input, and check that its label can be drawn, that regions can be named and that results fit the disk."""
+    """Read the input, and check that its label can be drawn, that regions can be named, and that results fit."""
     source = read_input(options.files.input_path, options.reading, options.fitting, model, options.reporter)
     check_names(source, options.names)
     if options.files.picture or options.files.film:

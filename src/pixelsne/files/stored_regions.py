@@ -33,16 +33,15 @@ def region_metadata(regions: Regions) -> list[dict[str, Any]]:
 
 
 def stored_names(regions: Sequence[Region]) -> list[str]:
-    """Return the value that stands for each region of a level in its column: its name, or its number."""
+    """Return the value that stands for each region of a level in its column: its name, numbered if several have it."""
     names: list[str] = []
-    taken = {region.name for region in regions}
-    used: set[str] = set()
+    given, used = {region.name for region in regions}, set()
     for number, region in enumerate(regions, 1):
-        name = region.name
-        if not name or name in used:
-            name = f"#{number}"
-            while name in taken:
-                name = f"#{name}"
+        base = region.name or f"#{number}"
+        name, count = base, 1
+        while name in used or (name != region.name and name in given):
+            count += 1
+            name = f"{base} ({count})"
         used.add(name)
         names.append(name)
     return names
