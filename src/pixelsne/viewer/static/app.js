@@ -12,7 +12,7 @@ import { Legend } from "./legend.js";
 import { PointGrid } from "./picking.js";
 import { colorPoints } from "./point_colors.js";
 import { findNextPoint } from "./point_navigation.js";
-import { PointCounter, showAutomaticStyle } from "./point_style.js";
+import { PointCounter } from "./point_style.js";
 import { RegionScale } from "./region_scale.js";
 import { MapRegions, showRegionsChoice } from "./regions.js";
 import { RenderLoop, TRANSITION_TIME } from "./render_loop.js";
@@ -128,7 +128,6 @@ export class App {
   /** Write everything that differs from the initial page into the URL, for a reload or a link. */
   _saveUrlState() {
     const { camera, scene, colorColumn, colorScale, legend } = this;
-    showAutomaticStyle(scene);
     const round = (/** @type {number} */ value) => Number(value.toPrecision(6));
     writeUrlState({
       x: camera.isDefaultView ? undefined : round(camera.center[0]),
@@ -192,11 +191,9 @@ export class App {
    * @param {boolean} isFinal
    */
   _drawLabels(context, progress, isFinal) {
-    const hasInk = this.renderLoop.layer === "density" && !this.hasDensityByClass;
-    const view = { colorScale: this.colorScale, hidden: this.legend.filter.hidden, progress, isFinal, hasInk };
-    if (input("labels").checked) this.labels.draw(context, view);
-    else this.labels.clear();
-    return this.labels.isFading;
+    const { colorScale, legend, renderLoop, hasDensityByClass } = this;
+    const view = { colorScale, hidden: legend.filter.hidden, progress, isFinal, hasInk: renderLoop.layer === "density" && !hasDensityByClass };
+    return input("labels").checked ? this.labels.draw(context, view) : this.labels.clear();
   }
 
   /** @param {boolean} dark */

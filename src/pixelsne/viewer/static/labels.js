@@ -64,6 +64,7 @@ export class Labels {
    * Draw all labels on the overlay.
    * @param {CanvasRenderingContext2D} context
    * @param {LabelView} view
+   * @returns {boolean} whether labels are still appearing or disappearing
    */
   draw(context, view) {
     const began = performance.now();
@@ -79,6 +80,7 @@ export class Labels {
     this.isFading = areNamesFading || areExamplesFading || !areAllDrawn;
     this._drawnAt = began;
     this._expose(performance.now() - began);
+    return this.isFading;
   }
 
   /**
@@ -207,11 +209,15 @@ export class Labels {
     dataset.labels = JSON.stringify({ names, examples: this.examples.describe() });
   }
 
-  /** Forget what was drawn; labels are switched off. */
+  /**
+   * Forget what was drawn; labels are switched off.
+   * @returns {boolean} whether labels are still disappearing: no
+   */
   clear() {
     this._drawn.clear();
     this.examples.clear();
     this.isFading = false;
     document.documentElement.dataset.labels = JSON.stringify({ names: [], examples: [] });
+    return false;
   }
 }

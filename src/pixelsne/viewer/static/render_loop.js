@@ -3,6 +3,7 @@
 import { computeDensity } from "./density.js";
 import { FrameBudget } from "./frame_budget.js";
 import { drawOverlay } from "./overlay.js";
+import { showAutomaticStyle } from "./point_style.js";
 
 export const TRANSITION_TIME = 180; // milliseconds in which points move from one position update of a run to the next
 
@@ -110,6 +111,7 @@ export class RenderLoop {
     else if (!isMoving && !isComplete) this.draw(true);
     else if (this._areLabelsFading) this.draw(this._drawnCount > 0);
     this.budget.record(performance.now() - began, isMoving);
+    showAutomaticStyle(this.scene);
     this.callbacks.onDraw();
   }
 
