@@ -14,11 +14,11 @@ Surface = NDArray[np.float64]  # (height, width), points per pixel
 Stamps = NDArray[np.float64]  # (STEPS * STEPS, number of pixels), the share of each pixel that a dot covers
 
 # Size and opacity of dots by the space that a point has. The page has the same numbers.
-DIAMETER_PER_SPACING = 0.42
+DIAMETER_PER_SPACING = 0.62
 SMALLEST_DIAMETER, LARGEST_DIAMETER = 1.6, 8.0
-OPAQUE_SPACING, OPACITY_POWER = 2.2, 0.6
-OPACITY_AT_OPAQUE_SPACING = 1.25
-FAINTEST, STRONGEST = 0.18, 0.95
+OPAQUE_SPACING, OPACITY_POWER = 1.7, 2.0
+OPACITY_AT_OPAQUE_SPACING = 0.95
+FAINTEST, STRONGEST = 0.12, 0.95
 
 STEPS = 8  # positions of a dot's center within a pixel, along each axis
 LEAST_PASSED = 1e-9  # of the light behind a dot, so that its logarithm is finite
