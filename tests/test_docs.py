@@ -179,7 +179,8 @@ def test_the_first_example_of_the_gallery_runs(tmp_path):
 DATA = {
     "mnist": "mnist.npz",
     "faces": "facexp.npz",
-    "headlines": "newsagg.npz",
+    "headlines": "newsagg_minilm.npz newsagg.texts.jsonl.gz",
+    "reviews": "reviews1m.npz",
     "words": "news20.texts.jsonl.gz",
 }
 
@@ -188,8 +189,8 @@ DATA = {
 @pytest.mark.parametrize("name", DATA)
 def test_an_example_of_the_gallery_runs(name, tmp_path):
     picture = tmp_path / f"{name}.png"
-    data = Path(os.environ["PIXELSNE_GALLERY"]) / DATA[name]
-    subprocess.run([sys.executable, ROOT / f"docs/examples/{name}.py", picture, data], check=True, capture_output=True)
+    data = [Path(os.environ["PIXELSNE_GALLERY"]) / file for file in DATA[name].split()]
+    subprocess.run([sys.executable, ROOT / f"docs/examples/{name}.py", picture, *data], check=True, capture_output=True)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

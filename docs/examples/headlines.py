@@ -1,9 +1,12 @@
-"""News headlines, compared by the mean vector of their words.
+"""News headlines, compared by sentence vectors, with names for the regions of their map.
 
-`python headlines.py map.png newsagg.npz`, a file with vectors as X_glove100 and four kinds of news as y. The meaning
-of a word is in the direction of its vector, so the metric is cosine.
+`python headlines.py map.png newsagg_minilm.npz newsagg.texts.jsonl.gz [film.webp]`: a file with vectors as X, and lines
+of JSON with a headline each, in the same order. The meaning of a sentence is in the direction of its vector, so the
+metric is cosine. The headlines are not used for the map; their distinctive words name its regions.
 """
 
+import gzip
+import json
 import sys
 
 import numpy as np
@@ -11,11 +14,14 @@ import numpy as np
 from pixelsne import PixelSNE
 from pixelsne.plot import PlotStyle, save_picture
 
-KINDS = np.array(["business", "technology", "entertainment", "health"])
-
 with np.load(sys.argv[2]) as arrays:
-    values, labels = arrays["X_glove100"].astype(np.float32), arrays["y"]
-known = np.abs(values).max(axis=1) > 0  # headlines with unknown words only are zero vectors
-model = PixelSNE(resolution=(900, 700), metric="cosine", random_state=0).fit(values[known])
-style = PlotStyle(title="17,251 headlines")
-save_picture(sys.argv[1], model.embedding_, (900, 700), KINDS[labels[known]], name="news", style=style)
+    vectors = arrays["X"]
+with gzip.open(sys.argv[3], "rt", encoding="utf-8") as lines:
+    headlines = [json.loads(line)["text"] for line in lines]
+
+model = PixelSNE(resolution=(1200, 900), metric="cosine", random_state=0)
+if sys.argv[4:]:
+    model.film(sys.argv[4], vectors, names=headlines)
+else:
+    model.fit(vectors)
+save_picture(sys.argv[1], model.embedding_, (1200, 900), names=headlines, style=PlotStyle(dpi=200))

@@ -15,4 +15,4 @@ with np.load(sys.argv[2]) as arrays:
 model = PixelSNE(resolution=(900, 700), random_state=0).fit(values)
 seconds = sum(model.timings_.values())
 print(f"{len(values):,} digits in {seconds:.1f} s, KL divergence {model.kl_divergence_:.3f}")
-save_picture(sys.argv[1], model.embedding_, (900, 700), labels, name="digit", style=PlotStyle(title="MNIST"))
+save_picture(sys.argv[1], model.embedding_, (900, 700), labels, name="digit", style=PlotStyle(dpi=200))

@@ -15,7 +15,7 @@ Stamps = NDArray[np.float64]  # (STEPS * STEPS, number of pixels), the share of 
 
 # Size and opacity of dots by the space that a point has. The page has the same numbers.
 DIAMETER_PER_SPACING = 0.62
-SMALLEST_DIAMETER, LARGEST_DIAMETER = 1.6, 8.0
+SMALLEST_DIAMETER, LARGEST_DIAMETER = 1.6, 6.5
 OPAQUE_SPACING, OPACITY_POWER = 1.7, 2.0
 OPACITY_AT_OPAQUE_SPACING = 0.95
 FAINTEST, STRONGEST = 0.12, 0.95

@@ -5,7 +5,7 @@ import { QUANTIZATION_LEVELS } from "./scene.js";
 
 // The same numbers as in raster.py: size and opacity of points by the space that a point has.
 const DIAMETER_PER_SPACING = 0.62;
-const [SMALLEST_DIAMETER, LARGEST_DIAMETER] = [1.6, 8]; // CSS pixels
+const [SMALLEST_DIAMETER, LARGEST_DIAMETER] = [1.6, 6.5]; // CSS pixels
 const [OPAQUE_SPACING, OPACITY_POWER] = [1.7, 2];
 const OPACITY_AT_OPAQUE_SPACING = 0.95;
 const [FAINTEST, STRONGEST] = [0.12, 0.95];
