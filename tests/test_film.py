@@ -15,8 +15,8 @@ from command_line import QUICK, run
 from pixelsne import PixelSNE, film_formats
 from pixelsne.files.errors import FileError
 from pixelsne.film import (
-    MOST_FRAMES,
-    SMALLEST_SHOWN,
+    MAX_FRAMES,
+    MIN_SHOWN,
     Camera,
     Film,
     Recorded,
@@ -82,8 +82,8 @@ def test_every_iteration_of_a_usual_run_is_filmed():
 def test_long_runs_are_filmed_more_densely_at_first(max_iter):
     iterations = sorted(filmed_iterations(max_iter))
     gaps = np.diff(iterations)
-    assert len(iterations) <= MOST_FRAMES - 1
-    assert len(iterations) > 0.8 * MOST_FRAMES
+    assert len(iterations) <= MAX_FRAMES - 1
+    assert len(iterations) > 0.8 * MAX_FRAMES
     assert iterations[0] == 1
     assert iterations[-1] == max_iter
     assert gaps[:30].mean() <= gaps[-30:].mean()
@@ -104,7 +104,7 @@ def test_equal_positions_are_recorded():
 def test_a_map_grows_without_jumps_and_is_never_tiny():
     sizes = np.concatenate([np.geomspace(1e-7, 1e-2, 300), np.linspace(1e-2, 2, 4000)])
     shown = np.array([size * magnification(size) for size in sizes])
-    assert shown.min() > 0.9 * SMALLEST_SHOWN
+    assert shown.min() > 0.9 * MIN_SHOWN
     assert np.abs(np.diff(shown)).max() < 0.005
     assert np.array_equal(shown[sizes >= 1], sizes[sizes >= 1])
     assert magnification(0.0) == 1
@@ -127,7 +127,7 @@ def test_a_tiny_map_is_shown_around_the_place_where_it_ends():
     for frame in (0, 1):
         shown = film.positions(frame)
         assert shown.mean(axis=0) == pytest.approx(final.mean(axis=0), abs=0.5)
-        assert shown.std() / final.std() == pytest.approx(SMALLEST_SHOWN, rel=0.06)
+        assert shown.std() / final.std() == pytest.approx(MIN_SHOWN, rel=0.06)
 
 
 def test_the_whole_final_map_is_in_the_picture():
@@ -284,14 +284,14 @@ def test_short_runs_and_few_points(n, iterations, tmp_path):
 def test_a_webp_film_has_the_quality_that_fits(points, tmp_path, monkeypatch):
     PixelSNE(**SMALL).film(tmp_path / "best.webp", points)
     best = (tmp_path / "best.webp").stat().st_size
-    monkeypatch.setattr(film_formats, "MOST_BYTES", 0.7 * best)
+    monkeypatch.setattr(film_formats, "MAX_BYTES", 0.7 * best)
     PixelSNE(**SMALL).film(tmp_path / "less.webp", points)
     assert 0.3 * best < (tmp_path / "less.webp").stat().st_size <= 0.72 * best
 
 
 @pytest.mark.usefixtures("small_films")
 def test_of_large_maps_a_sample_is_filmed(points, classes, tmp_path, monkeypatch):
-    monkeypatch.setattr("pixelsne.film.MOST_POINTS", 30)
+    monkeypatch.setattr("pixelsne.film.MAX_POINTS", 30)
     rows = filmed_rows(80)
     assert len(set(rows.tolist())) == 30
     assert np.array_equal(rows, filmed_rows(80))

@@ -23,7 +23,7 @@ from pixelsne.pictures.name_layout import NameLayout
 from pixelsne.pictures.names import MapName, names_of_categories
 from pixelsne.pictures.style import BACKGROUND, contrast, readable
 from pixelsne.pictures.view import view_of
-from pixelsne.pictures.wrapping import MOST_LINES, wrap
+from pixelsne.pictures.wrapping import MAX_LINES, wrap
 from pixelsne.plot import PlotStyle, make_picture, plot_map, save_picture
 from pixelsne.regions import Region, Regions
 
@@ -183,7 +183,7 @@ def test_few_points_are_circles_and_many_an_image_in_vector_formats(kind, island
     placed, codes = islands
     mark = {"pdf": b"/Subtype /Image", "svg": b"<image"}[kind]
     assert mark not in file_of(kind, placed, 1000, codes)
-    monkeypatch.setattr(dots, "MOST_VECTORS", 500)
+    monkeypatch.setattr(dots, "MAX_VECTORS", 500)
     drawn = file_of(kind, placed, 1000, codes)
     assert mark in drawn
     if kind == "pdf":
@@ -193,7 +193,7 @@ def test_few_points_are_circles_and_many_an_image_in_vector_formats(kind, island
 
 
 def test_the_image_in_an_svg_is_not_upside_down(monkeypatch):
-    monkeypatch.setattr(dots, "MOST_VECTORS", 0)
+    monkeypatch.setattr(dots, "MAX_VECTORS", 0)
     placed = np.array([[500, 5], [5, 995], [995, 995]], dtype=np.float32)  # one at the top, two at the bottom
     svg = file_of("svg", placed, 1000, [0, 0, 0], style=PlotStyle(width=4, legend=False), names=False).decode()
     data = re.search(r'data:image/png;base64,\s*([^"]+)"', svg)[1]
@@ -321,7 +321,7 @@ def test_names_are_broken_between_words(name, expected):
 def test_long_names_are_shortened():
     wrapped = wrap("word " * 100)
     assert wrapped.endswith("…")
-    assert wrapped.count("\n") == MOST_LINES - 1
+    assert wrapped.count("\n") == MAX_LINES - 1
     assert len(wrap("x" * 500)) < 100
 
 

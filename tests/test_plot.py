@@ -10,7 +10,7 @@ import pytest
 from pixelsne.coloring import (
     FEW_NUMBERS,
     GRAY,
-    MOST_CATEGORIES,
+    MAX_CATEGORIES,
     PALETTE,
     category_colors,
     choose_coloring,
@@ -57,15 +57,15 @@ def nearest_two(colors, vision):
 @pytest.mark.parametrize("vision", SIMULATED)
 def test_colors_are_distinct_for_color_blind_readers(vision):
     assert nearest_two(category_colors(10), vision) > 22
-    assert nearest_two(category_colors(MOST_CATEGORIES), vision) > 13
-    shown = np.concatenate([category_colors(MOST_CATEGORIES - 1), [rgb(GRAY)]])
+    assert nearest_two(category_colors(MAX_CATEGORIES), vision) > 13
+    shown = np.concatenate([category_colors(MAX_CATEGORIES - 1), [rgb(GRAY)]])
     assert nearest_two(shown, vision) > 12, "including the gray of other categories"
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_colors_have_contrast_to_the_background(dark):
     background = linear(rgb(PlotStyle(dark=dark).background)) @ TO_XYZ[1] + 0.05
-    colors = linear(category_colors(MOST_CATEGORIES)) @ TO_XYZ[1] + 0.05
+    colors = linear(category_colors(MAX_CATEGORIES)) @ TO_XYZ[1] + 0.05
     assert (np.maximum(colors, background) / np.minimum(colors, background)).min() > 1.5
 
 
@@ -76,7 +76,7 @@ def test_legends_have_a_limited_length(categories, lines):
     values = np.array([f"kind {number}" for number in np.concatenate([np.arange(categories), repeated])])
     coloring = color_categories(values)
     assert len(coloring.legend) == lines
-    if categories > MOST_CATEGORIES:
+    if categories > MAX_CATEGORIES:
         assert coloring.legend[-1][0] == f"{categories - lines + 1:,} others"
         shown = [name for name, _ in coloring.legend[:-1]]
         assert {f"kind {number}" for number in range(min(5, categories))} <= set(shown), "the largest categories"

@@ -5,8 +5,8 @@ import pytest
 
 from pixelsne.raster import (
     FAINTEST,
-    LARGEST_DIAMETER,
-    SMALLEST_DIAMETER,
+    MAX_DIAMETER,
+    MIN_DIAMETER,
     STEPS,
     STRONGEST,
     Raster,
@@ -113,8 +113,8 @@ def test_huge_counts_are_opaque_and_finite(opacity):
 def test_automatic_size_is_solid_for_few_points_and_faint_for_many():
     area = 1024 * 768
     sizes = [automatic_size(n, area) for n in (0, 1, 1000, 10_000, 100_000, 1_000_000, 10**9)]
-    assert sizes[0] == sizes[2] == (LARGEST_DIAMETER, STRONGEST)
-    assert sizes[-1] == (SMALLEST_DIAMETER, FAINTEST)
+    assert sizes[0] == sizes[2] == (MAX_DIAMETER, STRONGEST)
+    assert sizes[-1] == (MIN_DIAMETER, FAINTEST)
     assert sizes == sorted(sizes, reverse=True)
     assert automatic_size(10_000, 4 * area)[0] == pytest.approx(2 * automatic_size(10_000, area)[0])
 

@@ -160,7 +160,7 @@ def test_auto_prefers_texts_but_not_of_too_many_rows(monkeypatch):
     texts, codes = topics(["recall", "ignition"], ["Snowden", "NSA"])
     columns = {"kind": np.array(["x", "y"])[codes].tolist(), "text": texts}
     assert "Snowden" in name_by(columns, codes)[1]
-    monkeypatch.setattr("pixelsne.region_names.MOST_TEXTS", 100)
+    monkeypatch.setattr("pixelsne.region_names.MAX_TEXTS", 100)
     assert name_by(columns, codes) == ["x", "y"]
     assert "Snowden" in name_by(columns, codes, "text")[1]
 

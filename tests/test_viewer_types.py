@@ -67,9 +67,9 @@ def test_points_have_the_size_and_opacity_of_the_pictures():
     number = r"([\d.]+)"
     for pattern, expected in {
         f"DIAMETER_PER_SPACING = {number};": (raster.DIAMETER_PER_SPACING,),
-        rf"\[SMALLEST_DIAMETER, LARGEST_DIAMETER\] = \[{number}, {number}\];": (
-            raster.SMALLEST_DIAMETER,
-            raster.LARGEST_DIAMETER,
+        rf"\[MIN_DIAMETER, MAX_DIAMETER\] = \[{number}, {number}\];": (
+            raster.MIN_DIAMETER,
+            raster.MAX_DIAMETER,
         ),
         rf"\[OPAQUE_SPACING, OPACITY_POWER\] = \[{number}, {number}\];": (raster.OPAQUE_SPACING, raster.OPACITY_POWER),
         f"OPACITY_AT_OPAQUE_SPACING = {number};": (raster.OPACITY_AT_OPAQUE_SPACING,),

@@ -13,6 +13,4 @@ from pixelsne.plot import PlotStyle, save_picture
 values, labels = load_digits(return_X_y=True)
 model = PixelSNE(resolution=(900, 600), random_state=0).fit(values)
 print(f"10-NN accuracy on the map: {quality.knn_accuracy(model.embedding_, labels, k=10):.3f}")
-save_picture(
-    sys.argv[1], model.embedding_, (900, 600), labels, name="digit", style=PlotStyle(dpi=200)
-)
+save_picture(sys.argv[1], model.embedding_, (900, 600), labels, name="digit", style=PlotStyle(dpi=200))

@@ -21,11 +21,11 @@ PALETTE = (
     "#3764de", "#bc640b", "#379b6f", "#bc2137", "#a659b1", "#e9b12c", "#90bcff", "#9bbc64", "#d3b1c8", "#6f596f",
     "#f47a43", "#2c5985", "#59e9b1", "#e97ad3", "#854e00", "#6443a6", "#4e6f43", "#ff597a", "#b185ff", "#7a859b",
 )  # fmt: skip
-MOST_CATEGORIES = len(PALETTE)
+MAX_CATEGORIES = len(PALETTE)
 GRAY = "#9e9e9e"  # for categories without a color of their own, and for missing values
 SCALE = "viridis"
 
-MOST_SORTED = 100_000  # names; sorting them takes a second
+MAX_SORTED = 100_000  # names; sorting them takes a second
 LONGEST_COMPARED = 200  # characters of a name that sorting compares
 
 # Numbers with at most this many different values are categories.
@@ -68,7 +68,7 @@ def as_hex(color: Any) -> str:
 
 
 def category_colors(number: int) -> Colors:
-    """Return (number, 3) colors, for at most MOST_CATEGORIES."""
+    """Return (number, 3) colors, for at most MAX_CATEGORIES."""
     return np.array([rgb(color) for color in PALETTE[:number]]).reshape(-1, 3)
 
 
@@ -84,7 +84,7 @@ def encode(values: Any) -> tuple[list[str], NDArray[np.intp]]:
         names, codes = encode_array(values)
     else:
         names, codes = encode_column(values)
-    if len(names) > MOST_SORTED:
+    if len(names) > MAX_SORTED:
         return names, codes.astype(np.intp)
     order = sorted(range(len(names)), key=lambda index: (in_reading_order(names[index]), names[index]))
     new_codes = np.empty(len(names) + 1, dtype=np.intp)
@@ -173,7 +173,7 @@ def color_categories(values: Any, name: str = "", palette: Any = None) -> Colori
     names, codes = encode(values)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     shown = np.arange(len(names))
-    most = palette_size(palette, MOST_CATEGORIES)
+    most = palette_size(palette, MAX_CATEGORIES)
     if len(names) > most:
         shown = np.sort(np.argsort(-sizes, kind="stable")[: most - 1 if palette is None else most])
     of_names = np.tile(rgb(GRAY), (len(names) + 1, 1))  # the last row is for missing values

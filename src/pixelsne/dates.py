@@ -10,7 +10,7 @@ from pixelsne.arrays import AnyArray
 
 DAY = 86_400_000  # milliseconds
 MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1, "us": 1e-3, "ns": 1e-6, "ps": 1e-9}
-FEWEST_TICKS, MOST_TICKS = 3, 6
+MIN_TICKS, MAX_TICKS = 3, 6
 MIN_NAMED = 2
 YEARS_OF_MATPLOTLIB = (1, 9999)
 ISO_UNITS = ("Y", "M", "D", "m", "s", "ms")  # from short to long
@@ -81,7 +81,7 @@ def round_dates(low: float, high: float) -> AnyArray:
     years = ends.astype("datetime64[Y]").astype(int) + 1970
     if years[0] < YEARS_OF_MATPLOTLIB[0] or years[1] > YEARS_OF_MATPLOTLIB[1]:
         return np.empty(0)
-    locator = calendar.AutoDateLocator(minticks=FEWEST_TICKS, maxticks=MOST_TICKS)
+    locator = calendar.AutoDateLocator(minticks=MIN_TICKS, maxticks=MAX_TICKS)
     days = locator.tick_values(*(end.astype("datetime64[us]").item() for end in ends))
     ticks: AnyArray = np.round((np.asarray(days) - calendar.date2num(np.datetime64(0, "ms"))) * DAY)
     return ticks

@@ -15,18 +15,18 @@ Cells = NDArray[np.int32]  # indices in the flattened lattice
 # The bandwidth holds this many points at the map's median density, or reaches over this share of the side of a square
 # of the map's area: in large maps, smaller peaks would be no regions that anybody can read.
 POINTS_IN_KERNEL = 12.0
-SMALLEST_BANDWIDTH = 0.0065
+MIN_BANDWIDTH = 0.0065
 CELLS_PER_BANDWIDTH = 2.0
 KERNEL_AREA = 4 * np.pi * CELLS_PER_BANDWIDTH**2  # cells; density times this: points that determine it
 MARGIN = 8  # empty cells around the points
-MOST_CELLS = 1_500_000
+MAX_CELLS = 1_500_000
 
 # Far from all points, the density ends in weak tails of wider kernels: gaps between islands have slopes and saddles,
 # higher ones between nearer islands.
 TAILS = ((4.0, 1e-3), (16.0, 1e-6), (64.0, 1e-9))  # bandwidths, in units of the bandwidth; weights
 
 POINTS_PER_ROUGH_CELL = 8
-MOST_ROUGH_CELLS = 256  # per side
+MAX_ROUGH_CELLS = 256  # per side
 THINNEST = 1e-3  # of a map's longer side; the smaller extent of points in a line
 BLOCK = 1_000_000  # points, bounds the memory
 
@@ -46,10 +46,8 @@ class Lattice:
         longest = max(float((high - low).max()), 1e-6)
         extent = np.maximum(high - low, THINNEST * longest)
         area = covered_area(placed, low, extent)
-        bandwidth = max(
-            np.sqrt(POINTS_IN_KERNEL * area / len(placed) / (4 * np.pi)), SMALLEST_BANDWIDTH * np.sqrt(area)
-        )
-        cell = max(bandwidth / CELLS_PER_BANDWIDTH, np.sqrt(extent.prod() / MOST_CELLS), longest / MOST_CELLS * 64)
+        bandwidth = max(np.sqrt(POINTS_IN_KERNEL * area / len(placed) / (4 * np.pi)), MIN_BANDWIDTH * np.sqrt(area))
+        cell = max(bandwidth / CELLS_PER_BANDWIDTH, np.sqrt(extent.prod() / MAX_CELLS), longest / MAX_CELLS * 64)
         columns, rows = np.ceil((high - low) / cell).astype(int) + 1 + 2 * MARGIN
         origin = (low + high) / 2 - np.array([columns, rows]) * cell / 2
         return cls((float(origin[0]), float(origin[1])), float(cell), (int(rows), int(columns)))
@@ -84,7 +82,7 @@ def covered_area(placed: ScreenPositions, low: AnyArray, extent: AnyArray) -> fl
 
     The median is over points, so that neither a few far points nor a clump of equal ones determines it.
     """
-    side = int(np.clip(np.sqrt(len(placed) / POINTS_PER_ROUGH_CELL), 4, MOST_ROUGH_CELLS))
+    side = int(np.clip(np.sqrt(len(placed) / POINTS_PER_ROUGH_CELL), 4, MAX_ROUGH_CELLS))
     counts = np.zeros(side * side, dtype=np.int64)
     for start in range(0, len(placed), BLOCK):
         part = ((placed[start : start + BLOCK] - low) / extent * (side * (1 - 1e-6))).astype(np.int32)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pixelsne.pictures.draw import Picture
     from pixelsne.pictures.names import MapName
 
-MOST_FRAMES = 300
-MOST_POINTS = 100_000  # of larger maps, a random sample of the points is filmed
-LARGEST_CODE = 2**16 - 1
+MAX_FRAMES = 300
+MAX_POINTS = 100_000  # of larger maps, a random sample of the points is filmed
+MAX_CODE = 2**16 - 1
 BYTES_PER_POSITION = 4
 
 # In longer runs, the first iterations are filmed more densely: frame k of f shows iteration max_iter (k / f)^this.
@@ -36,10 +36,10 @@ EARLY_SPACING_POWER = 1.5
 
 SIDE = 640  # the longer one of a film, in pixels
 MARGIN = 12  # pixels around the map, so that dots at its border are whole
-SMALLEST_SHORT_SIDE = 4 * MARGIN
+MIN_SHORT_SIDE = 4 * MARGIN
 
 # The map starts a million times smaller than it ends. It is shown no smaller than this share of its final size.
-SMALLEST_SHOWN = 0.45
+MIN_SHOWN = 0.45
 
 SAMPLE_SEED = 0
 
@@ -47,8 +47,8 @@ Rows = NDArray[np.intp]
 
 
 def filmed_iterations(max_iter: int) -> frozenset[int]:
-    """Return the iterations to record, at most MOST_FRAMES - 1: every one of a short run. The result is added later."""
-    frames = MOST_FRAMES - 1
+    """Return the iterations to record, at most MAX_FRAMES - 1: every one of a short run. The result is added later."""
+    frames = MAX_FRAMES - 1
     if max_iter <= frames:
         return frozenset(range(1, max_iter + 1))
     spaced = np.linspace(0, 1, frames) ** EARLY_SPACING_POWER
@@ -57,14 +57,14 @@ def filmed_iterations(max_iter: int) -> frozenset[int]:
 
 def filmed_rows(n: int) -> Rows:
     """Return the rows of the points to film, in increasing order."""
-    if n <= MOST_POINTS:
+    if n <= MAX_POINTS:
         return np.arange(n)
-    return np.sort(np.random.default_rng(SAMPLE_SEED).choice(n, MOST_POINTS, replace=False))
+    return np.sort(np.random.default_rng(SAMPLE_SEED).choice(n, MAX_POINTS, replace=False))
 
 
 def film_bytes(n: int, max_iter: int) -> int:
     """Return the bytes of the recorded positions of a run."""
-    return min(n, MOST_POINTS) * BYTES_PER_POSITION * min(max_iter, MOST_FRAMES)
+    return min(n, MAX_POINTS) * BYTES_PER_POSITION * min(max_iter, MAX_FRAMES)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Recorded:
     @classmethod
     def at(cls, iteration: int, positions: Positions) -> "Recorded":
         low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
-        unit = np.where(high > low, (high - low) / LARGEST_CODE, 1.0)
+        unit = np.where(high > low, (high - low) / MAX_CODE, 1.0)
         return cls(iteration, np.rint((positions - low) / unit).astype(np.uint16), low, unit)
 
     def positions(self) -> AnyArray:
@@ -108,10 +108,10 @@ class Recorder:
 def magnification(size: float) -> float:
     """Return the factor by which a map is shown larger. size: that of the map, as a share of its final size.
 
-    The map is shown with a size of at least about SMALLEST_SHOWN, and with its own from its final size on. There are
+    The map is shown with a size of at least about MIN_SHOWN, and with its own from its final size on. There are
     no jumps in between.
     """
-    return float(np.hypot(size, SMALLEST_SHOWN * max(0.0, 1.0 - size)) / size) if size > 0 else 1.0
+    return float(np.hypot(size, MIN_SHOWN * max(0.0, 1.0 - size)) / size) if size > 0 else 1.0
 
 
 def radius_about(center: AnyArray, positions: AnyArray) -> float:
@@ -129,9 +129,7 @@ class Camera:
     def sides(self) -> tuple[int, int]:
         """Return the width and height of the film. Both are even, as videos need them."""
         longest = max(self.screen.resolution)
-        width, height = (
-            2 * round(max(SIDE * side / longest, SMALLEST_SHORT_SIDE) / 2) for side in self.screen.resolution
-        )
+        width, height = (2 * round(max(SIDE * side / longest, MIN_SHORT_SIDE) / 2) for side in self.screen.resolution)
         return width, height
 
     def to_pixels(self, positions: AnyArray) -> AnyArray:

@@ -24,9 +24,9 @@ MILLISECONDS = 33  # of a frame
 GIF_MILLISECONDS = 40  # gif counts in hundredths of a second, and many programs show shorter frames slowly
 STILL_SECONDS = 2  # of the last frame
 
-# A webp file has the highest quality with which it takes at most about MOST_BYTES, as measured on some of its frames.
-MOST_BYTES = 5_000_000
-FILLED_SHARE = 0.95  # of MOST_BYTES, because the other frames may take more
+# A webp file has the highest quality with which it takes at most about MAX_BYTES, as measured on some of its frames.
+MAX_BYTES = 5_000_000
+FILLED_SHARE = 0.95  # of MAX_BYTES, because the other frames may take more
 QUALITIES = (80, 70, 60, 50, 40, 33, 27, 22, 18, 14, 10, 7, 4, 2, 0)
 FRAMES_TRIED = 16
 METHOD = 2  # effort of the webp encoder, 0 to 6
@@ -117,7 +117,7 @@ def choose_quality(count: int, show: Show) -> int:
 
     def fits(quality: int) -> bool:
         mean = sum(webp_size(picture, quality) for picture in tried) / len(tried)
-        return mean * count <= FILLED_SHARE * MOST_BYTES
+        return mean * count <= FILLED_SHARE * MAX_BYTES
 
     index = bisect_left(QUALITIES, x=True, key=fits)
     return QUALITIES[min(index, len(QUALITIES) - 1)]

@@ -15,13 +15,13 @@ Stamps = NDArray[np.float64]  # (STEPS * STEPS, number of pixels), the share of 
 
 # Size and opacity of dots by the space that a point has. The page has the same numbers.
 DIAMETER_PER_SPACING = 0.62
-SMALLEST_DIAMETER, LARGEST_DIAMETER = 1.6, 6.5
+MIN_DIAMETER, MAX_DIAMETER = 1.6, 6.5
 OPAQUE_SPACING, OPACITY_POWER = 1.7, 2.0
 OPACITY_AT_OPAQUE_SPACING = 0.95
 FAINTEST, STRONGEST = 0.12, 0.95
 
 STEPS = 8  # positions of a dot's center within a pixel, along each axis
-LEAST_PASSED = 1e-9  # of the light behind a dot, so that its logarithm is finite
+MIN_PASSED = 1e-9  # of the light behind a dot, so that its logarithm is finite
 ENTRIES_AT_ONCE = 2_000_000  # pairs of a point and a pixel that are in memory at once
 
 # A pixel is divided into FEW or MANY parts along each axis to measure how much of it a large or a small dot covers.
@@ -29,16 +29,16 @@ FEW, MANY = 4, 16
 LARGE_RADIUS = 2.0
 
 # Bandwidth of the density: this share of the image's side for REFERENCE_POINTS points, smaller for more, but not
-# below SMALLEST_BANDWIDTH pixels.
+# below MIN_BANDWIDTH pixels.
 BANDWIDTH_SHARE, REFERENCE_POINTS, BANDWIDTH_POWER = 0.016, 10_000, 1 / 6
-SMALLEST_BANDWIDTH = 1.5
+MIN_BANDWIDTH = 1.5
 CONTOURED = (0.97, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.08)  # shares of the points within each contour
 
 
 def automatic_size(n_in_view: int, area: float) -> tuple[float, float]:
     """Return the diameter in pixels and the opacity of dots, for this many points in a view of this many pixels."""
     spacing = float(np.sqrt(area / max(n_in_view, 1)))
-    diameter = np.clip(DIAMETER_PER_SPACING * spacing, SMALLEST_DIAMETER, LARGEST_DIAMETER)
+    diameter = np.clip(DIAMETER_PER_SPACING * spacing, MIN_DIAMETER, MAX_DIAMETER)
     opacity = OPACITY_AT_OPAQUE_SPACING * (spacing / OPAQUE_SPACING) ** OPACITY_POWER
     return float(diameter), float(np.clip(opacity, FAINTEST, STRONGEST))
 
@@ -97,7 +97,7 @@ class _Sums:
         self.shape = (height + 2 * self.margin, width + 2 * self.margin)
         self.offsets = offsets[:, 1] * self.shape[1] + offsets[:, 0]
         # The light that passes several dots is a product, which is summed as logarithms.
-        self.absorbed = -np.log(np.maximum(1 - opacity * self.stamps, LEAST_PASSED))
+        self.absorbed = -np.log(np.maximum(1 - opacity * self.stamps, MIN_PASSED))
         self.sums = np.zeros((5, self.shape[0] * self.shape[1]))  # absorbed, covered, covered times the three colors
 
     def points_at_once(self) -> int:
@@ -158,7 +158,7 @@ def default_bandwidth(n: int, width: int, height: int) -> float:
     """Return the standard deviation of the density's Gaussian in pixels, for n points in an image."""
     side = np.sqrt(width * height)
     by_count = (REFERENCE_POINTS / max(n, 1)) ** BANDWIDTH_POWER
-    return float(max(BANDWIDTH_SHARE * side * by_count, SMALLEST_BANDWIDTH))
+    return float(max(BANDWIDTH_SHARE * side * by_count, MIN_BANDWIDTH))
 
 
 def density(points: AnyArray, width: int, height: int, bandwidth: float | None = None) -> Surface:

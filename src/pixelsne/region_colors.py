@@ -27,7 +27,7 @@ TO_LAB = np.array(
 
 LIGHTNESS = (0.53, 0.59, 0.65, 0.71, 0.76)  # choices at the first level; all are visible on white and on black
 LIGHTEST, DARKEST = 0.77, 0.50
-MOST_CHROMA = 0.165
+MAX_CHROMA = 0.165
 IN_GAMUT = 0.96  # share of the largest chroma that sRGB can show
 FIRST_HUE = np.radians(25)  # at the right edge of the map; hues turn against the clock
 
@@ -91,7 +91,7 @@ def place_colors(placed: AnyArray) -> AnyArray:
     hue = FIRST_HUE + np.arctan2(-away[:, 1], away[:, 0])
     radius = np.hypot(*away.T)
     lightness = 0.70 - 0.14 * radius / max(float(radius.max()), 1e-6)
-    return to_srgb(lightness, np.full(len(placed), 0.8 * MOST_CHROMA), hue)
+    return to_srgb(lightness, np.full(len(placed), 0.8 * MAX_CHROMA), hue)
 
 
 def mute(colors: AnyArray) -> AnyArray:
@@ -112,7 +112,7 @@ def choose_lightness(centers: AnyArray, hues: AnyArray, choices: AnyArray, refer
         others = [other for other in neighbors[region] if other != region and not np.isnan(chosen[other])]
         options = choices[region]
         turn = np.abs((hues[others] - hues[region] + np.pi) % (2 * np.pi) - np.pi)
-        by_hue = BLUE_YELLOW * 2 * MOST_CHROMA * np.sin(turn / 2)
+        by_hue = BLUE_YELLOW * 2 * MAX_CHROMA * np.sin(turn / 2)
         apart = np.hypot(options[:, None] - chosen[others], by_hue)
         near = 1 / (1 + np.arange(len(others)))  # nearer ones matter more
         cost = (near * np.exp(-apart / 0.05)).sum(axis=1) + 2 * np.abs(options - reference[region])
@@ -136,7 +136,7 @@ def color_levels(levels: list[LevelPlaces], parents: list[AnyArray]) -> list[Any
             wanted = lightness[parents[level]]
             choices = wanted[:, None] + 0.5 ** (level - 1) * np.array(CHILD_LIGHTNESS)
         lightness = choose_lightness(places.centers, hues, np.clip(choices, DARKEST, LIGHTEST), wanted)
-        colors.append(to_srgb(lightness, np.full(places.number, MOST_CHROMA), hues))
+        colors.append(to_srgb(lightness, np.full(places.number, MAX_CHROMA), hues))
     return colors
 
 

@@ -12,12 +12,12 @@ from pixelsne.region_texts import Progress, count_terms
 from pixelsne.region_values import category_codes, dominant_categories, notable_values
 from pixelsne.regions import Regions, with_names
 
-MOST_TEXTS = 200_000  # rows up to which names="auto" reads texts
-MOST_VALUES = 2_000_000  # numbers and codes that names="auto" reads
+MAX_TEXTS = 200_000  # rows up to which names="auto" reads texts
+MAX_VALUES = 2_000_000  # numbers and codes that names="auto" reads
 SAMPLE = 2_000  # rows by which a column is judged
 TEXT_LENGTH = 12  # characters: shorter strings are categories or identifiers
 LONGEST_NAME = 80  # characters
-MOST_MORE = 3  # terms that are added to tell equal names apart
+MAX_MORE = 3  # terms that are added to tell equal names apart
 
 
 def name_regions(regions: Regions, table: Any = None, names: Any = "auto", progress: Progress | None = None) -> Regions:
@@ -105,10 +105,10 @@ def automatic_names(regions: Regions, table: Any, progress: Progress | None) -> 
     if table is None or not table.num_columns:
         return none
     texts = [name for name in table.column_names if table.column_names.count(name) == 1 and is_text(table.column(name))]
-    if texts and len(table) <= MOST_TEXTS:
+    if texts and len(table) <= MAX_TEXTS:
         longest = max(texts, key=lambda name: mean_length(table.column(name)))
         return names_by_text(regions, table.column(longest), progress)
-    if len(table) * table.num_columns > MOST_VALUES:
+    if len(table) * table.num_columns > MAX_VALUES:
         return none
     others = [name for name in table.column_names if name not in texts and table.column_names.count(name) == 1]
     return names_by_values(regions, table, others)
@@ -181,7 +181,7 @@ def tell_apart(regions: Regions, terms: list[RankedTerms]) -> list[str]:
     names = []
     for region, found in zip(regions.regions, terms, strict=True):
         name = shorten(SEPARATOR.join(found.terms[: found.enough]))
-        for more in range(1, MOST_MORE + 1):
+        for more in range(1, MAX_MORE + 1):
             if name and (region.level, name) in taken and found.enough + more <= len(found.terms):
                 name = shorten(SEPARATOR.join((*found.terms[: found.enough - 1], found.terms[found.enough + more - 1])))
         taken.add((region.level, name))

@@ -11,16 +11,16 @@ from pixelsne.arrays import AnyArray
 from pixelsne.region_texts import UNSPACED, Terms
 
 SEPARATOR = " · "
-MOST_TERMS = 3
+MAX_TERMS = 3
 CANDIDATES = 40
-LEAST_SCORE = 0.3  # of a further term, in relation to the first
-LEAST_LIFT = 1.5  # a term must be so much more frequent than elsewhere
-LEAST_SHARE = 0.01  # of a region's texts
+MIN_SCORE = 0.3  # of a further term, in relation to the first
+MIN_LIFT = 1.5  # a term must be so much more frequent than elsewhere
+MIN_SHARE = 0.01  # of a region's texts
 COMMON = 0.01  # share of all texts
 SHORT = 3  # characters; common words of so many neither begin nor end a phrase, shorter ones say nothing
 LIFT_BY_SHARE = 8.0  # how much more lift over the map a common word needs, times its share of all texts
-MOST_NEEDED = 0.7  # of the lift of a word that only this region has
-MOST_LIFT = 12.0  # beyond this, words that fewer texts have would win
+MAX_NEEDED = 0.7  # of the lift of a word that only this region has
+MAX_LIFT = 12.0  # beyond this, words that fewer texts have would win
 WHOLE_PHRASE = 0.6  # share of a word's texts with the phrase, from which on the phrase stands for the word
 PRIOR = 30.0  # texts like those of the whole map, added to the siblings
 IN_PARENT = 0.3  # weight of the terms that name the parent
@@ -74,10 +74,10 @@ class TermScores:
         share = counts / texts
         elsewhere = group[0][used] - counts + PRIOR * self.share[used]
         lift = share / np.maximum(elsewhere / (group[1] - texts + PRIOR), 0.2 / (group[1] + PRIOR))
-        good = (lift >= LEAST_LIFT) & (share >= LEAST_SHARE) & ~self._refused[used] & (counts >= min(2, texts))
+        good = (lift >= MIN_LIFT) & (share >= MIN_SHARE) & ~self._refused[used] & (counts >= min(2, texts))
         good &= ~self._is_common(used, share, texts)
         used, counts = used[good], counts[good]
-        scores = share[good] * np.log(np.minimum(lift[good], MOST_LIFT)) * self._rarity[used]
+        scores = share[good] * np.log(np.minimum(lift[good], MAX_LIFT)) * self._rarity[used]
         order = np.lexsort((used, -scores))[:CANDIDATES]
         return [(float(scores[i]), int(used[i]), int(counts[i])) for i in order]
 
@@ -86,7 +86,7 @@ class TermScores:
         in_region = np.zeros(len(self.share))
         in_region[used] = share
         most = max(int(self.terms.texts.sum()), 1) / texts
-        needed = np.minimum(LEAST_LIFT + LIFT_BY_SHARE * self.share, MOST_NEEDED * most)
+        needed = np.minimum(MIN_LIFT + LIFT_BY_SHARE * self.share, MAX_NEEDED * most)
         common = (self.share > COMMON) & (in_region < needed * self.share)
         return np.asarray(common[self.terms.parts[used]].any(axis=1))
 
@@ -173,7 +173,7 @@ def rank_terms(candidates: list[tuple[float, str]], parent: tuple[str, ...]) -> 
     for score, term in weighed:
         if not any(says_the_same(term, other) for other in chosen):
             chosen.append(term)
-            enough += len(chosen) <= MOST_TERMS and score >= LEAST_SCORE * weighed[0][0]
+            enough += len(chosen) <= MAX_TERMS and score >= MIN_SCORE * weighed[0][0]
     return RankedTerms(tuple(chosen), enough)
 
 

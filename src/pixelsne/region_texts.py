@@ -12,11 +12,11 @@ from scipy import sparse
 from pixelsne.arrays import AnyArray
 
 # Names need no more than a sample of a million texts, and no more than the beginning of a book.
-MOST_ROWS = 200_000
-MOST_CHARACTERS = 25_000_000
+MAX_ROWS = 200_000
+MAX_CHARACTERS = 25_000_000
 LONGEST_TEXT = 1_000
 LONGEST_WORD = 40
-FEWEST_TEXTS = 3  # with a term
+MIN_TEXTS = 3  # with a term
 ROWS_PER_BLOCK = 10_000
 
 # Scripts without spaces between words: Thai to Khmer, kana, Han. Their terms are pairs of characters.
@@ -78,7 +78,7 @@ def tokens_of(text: str) -> list[str]:
 
 def read_texts(column: Any, rows: AnyArray, progress: Progress | None) -> Iterator[str]:
     """Yield the beginnings of texts of an Arrow column; "" for missing ones."""
-    longest = max(min(LONGEST_TEXT, MOST_CHARACTERS // max(len(rows), 1)), 1)
+    longest = max(min(LONGEST_TEXT, MAX_CHARACTERS // max(len(rows), 1)), 1)
     for start in range(0, len(rows), ROWS_PER_BLOCK):
         if progress is not None:
             progress(start / len(rows))
@@ -109,7 +109,7 @@ def fold(vocabulary: Vocabulary, occurrences: AnyArray) -> tuple[AnyArray, list[
 def count_terms(column: Any, regions: AnyArray, number: int, progress: Progress | None = None) -> Terms:
     """Count the texts with each term by region. regions: (n) from 0 to number - 1, or -1."""
     rows = np.flatnonzero(regions >= 0)
-    rows = rows[:: -(-len(rows) // MOST_ROWS) or 1]
+    rows = rows[:: -(-len(rows) // MAX_ROWS) or 1]
     vocabulary = Vocabulary()
     parts, lengths = [np.empty(0, dtype=np.int32)], []
     for text in read_texts(column, rows, progress):
@@ -146,6 +146,6 @@ def count_texts(terms: AnyArray, texts: AnyArray, regions: AnyArray, number: int
     width = max(len(used), 1)
     pairs = np.sort(texts * width + codes)
     texts, codes = np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], width)
-    often = np.bincount(codes, minlength=width)[: len(used)] >= min(FEWEST_TEXTS, max(len(regions) // 10, 1))
+    often = np.bincount(codes, minlength=width)[: len(used)] >= min(MIN_TEXTS, max(len(regions) // 10, 1))
     counts = sparse.coo_array((np.ones(len(codes)), (regions[texts], codes)), shape=(number, width)).tocsr()
     return used[often], counts[:, np.flatnonzero(often)]

@@ -11,14 +11,14 @@ from pixelsne.density_basins import KERNEL_AREA, Basins
 
 # A peak is no noise if it exceeds its saddle by this many standard deviations of the difference of two Poisson counts.
 SIGNIFICANCE = 3.6
-FEWEST_POINTS = 12  # of a region
-SMALLEST_SHARE = 1 / 1500  # of all points
+MIN_POINTS = 12  # of a region
+MIN_SHARE = 1 / 1500  # of all points
 
-MOST_LEVELS = 5
-MOST_REGIONS = 700
+MAX_LEVELS = 5
+MAX_REGIONS = 700
 FIRST_LEVEL = (5, 15)
 GROWTH = (2.5, 5.5)  # regions of a level in relation to the level above
-LEAST_GROWTH = 1.5  # of the last level
+MIN_GROWTH = 1.5  # of the last level
 END = np.log(2.0)  # the gap between the least important region and noise
 OUTSIDE = 1.5  # what a first level of fewer regions costs, for each factor of 1.5 or so
 
@@ -39,7 +39,7 @@ class RegionGraph:
     def __init__(self, basins: Basins) -> None:
         self._peaks = basins.peaks.tolist()
         self._counts = basins.counts.tolist()
-        self._fewest = max(FEWEST_POINTS, SMALLEST_SHARE * sum(self._counts))
+        self._fewest = max(MIN_POINTS, MIN_SHARE * sum(self._counts))
         self._saddles: list[dict[int, float]] = [{} for _ in self._peaks]
         for (first, second), height in zip(basins.pairs.tolist(), basins.saddles.tolist(), strict=True):
             self._saddles[first][second] = self._saddles[second][first] = height
@@ -92,9 +92,9 @@ def choose_numbers(gaps: AnyArray) -> list[int]:
     if last <= 1:
         return [last] if last else []
     numbers = [best_number(gaps, min(2, last), min(FIRST_LEVEL[1], last), FIRST_LEVEL)]
-    while numbers[-1] < last and len(numbers) < MOST_LEVELS:
+    while numbers[-1] < last and len(numbers) < MAX_LEVELS:
         low, high = (int(np.ceil(growth * numbers[-1])) for growth in GROWTH)
-        if last < LEAST_GROWTH * numbers[-1]:
+        if last < MIN_GROWTH * numbers[-1]:
             break
         low = min(low, last)
         numbers.append(best_number(gaps, low, min(high, last), (3 * numbers[-1], 4 * numbers[-1])))
@@ -112,7 +112,7 @@ def find_levels(basins: Basins) -> list[NDArray[np.int32]]:
     """Return for each level, coarsest first, the region of each basin: the index of one of its basins."""
     merges = RegionGraph(basins).merge_all()
     noise = [index for index, merge in enumerate(merges) if merge.is_noise]
-    total = min(len(basins.peaks) - (noise[-1] + 1 if noise else 0), MOST_REGIONS)
+    total = min(len(basins.peaks) - (noise[-1] + 1 if noise else 0), MAX_REGIONS)
     importances = np.maximum.accumulate([merge.importance for merge in merges] or [0.0])
     gaps = np.zeros(total + 1)
     gaps[-1] = END

@@ -11,9 +11,9 @@ from pixelsne.dates import as_dates
 DOMINANT = 0.5  # share of a region's rows from which on one category names it
 TOGETHER = 0.7  # share that two categories need
 BESIDE = 0.2  # share of the second one
-LEAST_LIFT = 1.2  # a category must be so much more frequent than on the whole map
+MIN_LIFT = 1.2  # a category must be so much more frequent than on the whole map
 ALMOST_ALL = 0.95  # share that needs no lift
-MOST_CATEGORIES = 5_000
+MAX_CATEGORIES = 5_000
 NOTABLE = 0.8  # distance of a region's median from the map's, in units of the map's spread
 SPREAD = (0.16, 0.84)  # quantiles, a standard deviation from the median of a normal distribution
 
@@ -26,7 +26,7 @@ def category_codes(values: Any) -> tuple[list[str], AnyArray] | None:
     if numbers is not None and not has_few(numbers):
         return None
     names, codes = encode(values)
-    return (names, codes) if 1 < len(names) <= min(MOST_CATEGORIES, max(len(codes) // 4, 12)) else None
+    return (names, codes) if 1 < len(names) <= min(MAX_CATEGORIES, max(len(codes) // 4, 12)) else None
 
 
 def share_of_rows(codes: AnyArray, number: int, regions: AnyArray, regions_number: int) -> AnyArray:
@@ -45,11 +45,11 @@ def dominant_categories(names: list[str], codes: AnyArray, regions: AnyArray, nu
     for share in shares:
         first, second = np.argsort(-share, kind="stable")[:2].tolist()
         are_frequent = (
-            min(share[each] / overall[each] if overall[each] else 0.0 for each in (first, second)) >= LEAST_LIFT
+            min(share[each] / overall[each] if overall[each] else 0.0 for each in (first, second)) >= MIN_LIFT
         )
         if share[first] < TOGETHER <= share[first] + share[second] and share[second] >= BESIDE and are_frequent:
             chosen.append((names[first], names[second]))
-        elif share[first] >= max(DOMINANT, min(LEAST_LIFT * overall[first], ALMOST_ALL)):
+        elif share[first] >= max(DOMINANT, min(MIN_LIFT * overall[first], ALMOST_ALL)):
             chosen.append((names[first],))
         else:
             chosen.append(())

@@ -13,7 +13,7 @@ from pixelsne.coloring import Colors, rgb
 from pixelsne.density_basins import Cells, Lattice, find_basins, smooth_density
 from pixelsne.region_colors import color_levels, hexadecimal, mute, place_colors
 from pixelsne.region_places import LevelPlaces, example_rows, find_parents, find_places, is_dense
-from pixelsne.region_tree import FEWEST_POINTS, find_levels
+from pixelsne.region_tree import MIN_POINTS, find_levels
 
 RegionIndices = NDArray[np.int32]  # (n)
 
@@ -82,7 +82,7 @@ def find_regions(placed: ScreenPositions, resolution: tuple[int, int]) -> Region
     where the map is almost empty belong to no region.
     """
     placed = check_placed(placed, resolution)
-    if len(placed) < FEWEST_POINTS:
+    if len(placed) < MIN_POINTS:
         return Regions((), (), placed)
     lattice = Lattice.over(placed)
     cells = lattice.cells(placed)

@@ -17,11 +17,11 @@ from pixelsne.arrays import AnyArray
 from pixelsne.choices import ASPECTS, CENTERS, DUPLICATES, INITS, METRICS, REPULSIONS, SCALES, SEARCHES
 from pixelsne.screen import Aspect
 
-SMALLEST_SIDE, LARGEST_SIDE = 16, 65_536  # of the screen, pixels
+MIN_SIDE, MAX_SIDE = 16, 65_536  # of the screen, pixels
 MAX_THREADS = 256
 SCALED_METRICS = ("euclidean", "l2")  # metrics for which columns can be scaled
 MIN_ROWS = 2
-SMALLEST_INIT_SCALE, LARGEST_INIT_SCALE = 1e-12, 1e6  # embedding units; float32 represents their squares
+MIN_INIT_SCALE, MAX_INIT_SCALE = 1e-12, 1e6  # embedding units; float32 represents their squares
 
 # Maps span hundreds of units, or thousands at a million points. Beyond this coordinate, the descent has diverged.
 MAX_POSITION = 1e9
@@ -125,9 +125,9 @@ def check_resolution(value: Any) -> tuple[int, int]:
     if len(sides) != 2:  # noqa: PLR2004
         raise ValueError(f"resolution must be a side or (width, height), got {value!r}")
     try:
-        width, height = (check_count("resolution", side, SMALLEST_SIDE, LARGEST_SIDE) for side in sides)
+        width, height = (check_count("resolution", side, MIN_SIDE, MAX_SIDE) for side in sides)
     except (TypeError, ValueError) as error:
-        allowed = f"a side of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels, or two (width, height)"
+        allowed = f"a side of {MIN_SIDE} to {MAX_SIDE} pixels, or two (width, height)"
         raise type(error)(f"resolution is the size of the screen: {allowed}; got {value!r}") from None
     return width, height
 
@@ -217,7 +217,7 @@ def check_init(value: Any) -> str | AnyArray:
 
 def check_init_scale(value: object, init: str | AnyArray) -> float | None:
     if value is not None:
-        return check_number("init_scale", value, SMALLEST_INIT_SCALE, LARGEST_INIT_SCALE)
+        return check_number("init_scale", value, MIN_INIT_SCALE, MAX_INIT_SCALE)
     if isinstance(init, str):
         raise ValueError(  # noqa: TRY004 - the type of init is valid
             f"init_scale=None continues from positions, got init={init!r}; pass an array (n, 2) in embedding units, "

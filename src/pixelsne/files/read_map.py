@@ -18,7 +18,7 @@ from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Source
 from pixelsne.files.stored_regions import REGIONS_KEY, read_regions, region_columns
 from pixelsne.regions import Regions
-from pixelsne.settings import LARGEST_SIDE
+from pixelsne.settings import MAX_SIDE
 
 
 def read_map(path: str | os.PathLike[str]) -> Map:
@@ -61,8 +61,8 @@ def read_file(path: Path) -> tuple[ScreenPositions, Any, dict[str, Any]]:
         raise not_a_map(path, f"its rows have {source.values.shape[1]} numbers, but the rows of a map have 2")
     metadata = read_metadata(path, format_)
     placed = np.ascontiguousarray(from_top_left(path, source.values, metadata), dtype=np.float32)
-    if placed.min() < 0 or placed.max() >= LARGEST_SIDE:
-        raise not_a_map(path, f"positions on a map lie between 0 and {LARGEST_SIDE:,} pixels")
+    if placed.min() < 0 or placed.max() >= MAX_SIDE:
+        raise not_a_map(path, f"positions on a map lie between 0 and {MAX_SIDE:,} pixels")
     extra_columns = extra_columns_by_input_name(source, format_.reserved_names)
     return placed, extra_columns, label_by_input_name(metadata, extra_columns)
 
@@ -144,7 +144,7 @@ def stored_resolution(path: Path, metadata: dict[str, Any]) -> tuple[int, int] |
     if sides is None:
         return None
     is_pair = isinstance(sides, list) and len(sides) == len(XY) and all(type(side) is int for side in sides)
-    if not is_pair or not all(1 <= side <= LARGEST_SIDE for side in sides):
-        message = f"its resolution is {sides!r:.60}, not two integers from 1 to {LARGEST_SIDE:,}"
+    if not is_pair or not all(1 <= side <= MAX_SIDE for side in sides):
+        message = f"its resolution is {sides!r:.60}, not two integers from 1 to {MAX_SIDE:,}"
         raise FileError(path, f"is damaged: {message}")
     return sides[0], sides[1]

@@ -17,8 +17,8 @@ from pixelsne.coloring import encode
 from pixelsne.regions import Region, Regions
 
 REGIONS_KEY = "regions"  # in the metadata
-MOST_LEVELS = 20
-MOST_STORED = 100_000
+MAX_LEVELS = 20
+MAX_STORED = 100_000
 COLOR = re.compile(r"#[0-9a-f]{6}")
 
 
@@ -66,7 +66,7 @@ def read_regions(stored: Any, table: Any, placed: ScreenPositions, resolution: t
 
     stored: the table in the metadata. table: the columns beside the positions, under their names in the file.
     """
-    if not isinstance(stored, list) or not 0 < len(stored) <= MOST_STORED or table is None:
+    if not isinstance(stored, list) or not 0 < len(stored) <= MAX_STORED or table is None:
         return None
     regions = [read_region(entry, len(placed), resolution) for entry in stored]
     known = [region for region in regions if region is not None]
@@ -109,7 +109,7 @@ def read_region(entry: Any, n: int, resolution: tuple[int, int]) -> Region | Non
     integers = [level, count, parent, *(rows if isinstance(rows, list) else [None])]
     if not all(type(value) is int for value in integers) or not (isinstance(name, str) and isinstance(color, str)):
         return None
-    if not 1 <= level <= MOST_LEVELS or not 0 <= count <= n or not all(0 <= row < n for row in rows):
+    if not 1 <= level <= MAX_LEVELS or not 0 <= count <= n or not all(0 <= row < n for row in rows):
         return None
     is_pair = isinstance(center, list) and [type(side) in {int, float} for side in center] == [True, True]
     if not is_pair or not all(0 <= side <= most for side, most in zip(center, resolution, strict=True)):

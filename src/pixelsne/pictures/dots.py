@@ -11,7 +11,7 @@ from matplotlib.transforms import Affine2D, Bbox
 from pixelsne.arrays import AnyArray
 from pixelsne.raster import Raster, automatic_size
 
-MOST_VECTORS = 20_000  # points drawn as circles in PDF and SVG; more are an image
+MAX_VECTORS = 20_000  # points drawn as circles in PDF and SVG; more are an image
 IMAGE_DPI = 300  # of that image, at least
 CSS_DPI = 96  # `automatic_size` is in pixels of CSS
 
@@ -64,7 +64,7 @@ class Dots(Artist):
             return
         if not renderer.option_scale_image():
             self._draw_image(renderer, 1.0)
-        elif len(self.points) <= MOST_VECTORS:
+        elif len(self.points) <= MAX_VECTORS:
             self._draw_circles(renderer)
         else:
             self._draw_image(renderer, max(IMAGE_DPI, getattr(renderer, "dpi", 0)) / POINTS_PER_INCH)

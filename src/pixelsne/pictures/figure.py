@@ -11,7 +11,7 @@ from pixelsne.pictures.legend import draw_entries
 from pixelsne.pictures.style import PlotStyle
 from pixelsne.pictures.view import View
 
-TITLE, SMALLEST_TITLE = 11.0, 5.0  # points
+TITLE, MIN_TITLE = 11.0, 5.0  # points
 TITLE_SPACE = 0.09  # inches, left of and above the title
 SIDE_SPACE = 0.06  # inches, right of the legend
 NARROWEST_MAP = 0.3  # share of the figure's width
@@ -63,7 +63,7 @@ def draw_title(figure: Any, style: PlotStyle) -> float:
     extent = text.get_window_extent(figure.canvas.get_renderer())
     space = (style.width - 2 * left) * figure.dpi
     if extent.width > space:
-        text.set_fontsize(max(size * space / extent.width, SMALLEST_TITLE))
+        text.set_fontsize(max(size * space / extent.width, MIN_TITLE))
     return float(extent.height / figure.dpi) + left
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from matplotlib import font_manager, rcParams
 
-MOST_NAMED = 8  # characters, or fonts, in a message
+MAX_NAMED = 8  # characters, or fonts, in a message
 
 
 def check_font(font: str | None) -> None:
@@ -14,7 +14,7 @@ def check_font(font: str | None) -> None:
         return
     known = sorted({entry.name for entry in font_manager.fontManager.ttflist})
     if font not in known and font not in font_manager.font_family_aliases:
-        some = ", ".join(known[:MOST_NAMED]) + (", …" if len(known) > MOST_NAMED else "")
+        some = ", ".join(known[:MAX_NAMED]) + (", …" if len(known) > MAX_NAMED else "")
         raise ValueError(f"font {font!r} is not installed; Matplotlib finds {some}")
 
 
@@ -28,7 +28,7 @@ def warn_of_missing_glyphs(texts: Iterable[str], font: str | None) -> None:
     for known in fonts:
         wanted -= {chr(code) for code in known.get_charmap()}
     if wanted:
-        some = " ".join(sorted(wanted)[:MOST_NAMED]) + (" …" if len(wanted) > MOST_NAMED else "")
+        some = " ".join(sorted(wanted)[:MAX_NAMED]) + (" …" if len(wanted) > MAX_NAMED else "")
         warnings.warn(
             f"font {fonts[0].family_name!r} lacks {len(wanted)} characters of the names, such as {some}; "
             "choose an installed font that has them, or they are drawn as boxes",

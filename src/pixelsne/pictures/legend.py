@@ -14,7 +14,7 @@ from pixelsne.palettes import colormap_of
 from pixelsne.pictures.style import INK, PlotStyle, is_dark
 
 LONGEST_NAME = 32  # characters
-TEXT, SMALLEST_TEXT = 8.0, 4.5  # points
+TEXT, MIN_TEXT = 8.0, 4.5  # points
 LINE = 1.45  # height of an entry, in sizes of the text
 POINTS_PER_INCH = 72
 BAR_LEFT, BAR_WIDTH = 0.03, 0.02  # in widths of the axes
@@ -74,7 +74,7 @@ def draw_entries(axes: Any, coloring: Coloring, style: PlotStyle) -> None:
 def text_size(axes: Any, lines: int, style: PlotStyle) -> float:
     """Return the font size in points, smaller if the entries would not fit beside the axes."""
     height = axes.bbox.height * POINTS_PER_INCH / axes.figure.dpi
-    return float(np.clip(0.96 * height / ((lines + 1.5) * LINE), SMALLEST_TEXT, TEXT * style.magnify))
+    return float(np.clip(0.96 * height / ((lines + 1.5) * LINE), MIN_TEXT, TEXT * style.magnify))
 
 
 def draw_bar(axes: Any, coloring: Coloring, bar: Bar, style: PlotStyle) -> None:

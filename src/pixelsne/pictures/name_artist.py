@@ -18,9 +18,9 @@ POINTS_PER_INCH = 72
 REFERENCE_WIDTH = 6.5  # inches, of axes in which names have these sizes
 SIZES = (10.5, 7.8, 6.3, 5.4)  # points, by level; finer levels have the last
 SMALLEST = 5.0  # points
-LARGEST_GROWTH, LEAST_GROWTH = 1.35, 0.8  # by the number of points, relative to the level's median
+MAX_GROWTH, MIN_GROWTH = 1.35, 0.8  # by the number of points, relative to the level's median
 GROWTH_POWER = 0.22
-USUAL_LENGTH, LENGTH_POWER, LARGEST_SHORT = 12, 0.25, 1.7  # shorter names, such as digits, are larger
+USUAL_LENGTH, LENGTH_POWER, MAX_SHORT = 12, 0.25, 1.7  # shorter names, such as digits, are larger
 SHRINKING = (1.0, 0.85, 0.72)  # tried in this order
 WIDEST = 1.3  # finer names are at most this much wider than what they name
 COARSE_AREA, FINE_AREA = 0.3, 0.2  # share of the axes that names may cover
@@ -41,8 +41,8 @@ class PlacedName:
 
 def _growth(name: MapName, median: float) -> float:
     """Return a factor on the size of a name, by its number of points and its length."""
-    by_count = float(np.clip((name.count / max(median, 1)) ** GROWTH_POWER, LEAST_GROWTH, LARGEST_GROWTH))
-    by_length = float(np.clip((USUAL_LENGTH / max(len(name.text), 1)) ** LENGTH_POWER, 1, LARGEST_SHORT))
+    by_count = float(np.clip((name.count / max(median, 1)) ** GROWTH_POWER, MIN_GROWTH, MAX_GROWTH))
+    by_length = float(np.clip((USUAL_LENGTH / max(len(name.text), 1)) ** LENGTH_POWER, 1, MAX_SHORT))
     return by_count * by_length
 
 

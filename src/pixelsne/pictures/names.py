@@ -15,9 +15,9 @@ from pixelsne.regions import Regions
 CELLS = 200  # along the longer side of the view
 MAJORITY = 0.6
 SHARE_INSIDE = 0.9  # of the category's points that the densest cells hold
-SMALLEST_ISLAND = 0.12  # share of the category's points
-SMALLEST_OF_MAP = 0.004  # share of all points
-FEWEST_POINTS = 5
+MIN_ISLAND = 0.12  # share of the category's points
+MIN_OF_MAP = 0.004  # share of all points
+MIN_POINTS = 5
 NEAR = 0.12  # a name is written once within this distance, as a share of the view's longer side
 
 EXTENT_PER_DEVIATION = 3.46  # width of a uniform distribution
@@ -102,7 +102,7 @@ def _islands(cells: AnyArray, every: AnyArray, total: int) -> list[MapName]:
     counts = np.bincount(marked[y, x], minlength=number + 1)[1:]
     found: list[MapName] = []
     for index in np.argsort(-counts, kind="stable"):
-        if counts[index] < max(SMALLEST_ISLAND * len(cells), SMALLEST_OF_MAP * total, FEWEST_POINTS):
+        if counts[index] < max(MIN_ISLAND * len(cells), MIN_OF_MAP * total, MIN_POINTS):
             break
         inside = np.pad(marked == index + 1, 1)
         depth = distance_transform_edt(inside)[1:-1, 1:-1]

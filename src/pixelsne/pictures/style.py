@@ -12,7 +12,7 @@ INK = {False: "#222222", True: "#e8e8e8"}  # color of text and lines
 # Color of the points of a map below new points.
 QUIET = {False: "#d6d6d6", True: "#45454b"}
 
-LEAST_CONTRAST = 5.0  # of text to the background; WCAG demands 4.5
+MIN_CONTRAST = 5.0  # of text to the background; WCAG demands 4.5
 DARK_BELOW = 0.18  # luminance
 STEPS = 50
 
@@ -54,7 +54,7 @@ def contrast(color: Any, background: str) -> float:
     return max(first, second) / min(first, second)
 
 
-def readable(color: str, background: str, least: float = LEAST_CONTRAST) -> str:
+def readable(color: str, background: str, least: float = MIN_CONTRAST) -> str:
     """Return the color, moved towards black or white until text in it has enough contrast to the background."""
     start = rgb(color)
     end = 1.0 if is_dark(rgb(background)) else 0.0

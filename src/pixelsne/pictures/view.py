@@ -8,7 +8,7 @@ from pixelsne.arrays import AnyArray
 
 # The same rule as in viewer/static/default_bounds.js.
 OUTLIERS = 0.001  # share of the points, at each side, that may be outside of the view
-LARGEST_RATIO = 1.3  # all points are inside if that makes the view at most this much larger
+MAX_RATIO = 1.3  # all points are inside if that makes the view at most this much larger
 
 MARGIN = 0.025  # share of the longer side, around the points
 FLATTEST = 0.4  # smallest ratio of the sides
@@ -40,7 +40,7 @@ def view_of(placed: AnyArray, resolution: tuple[int, int]) -> View:
     ordered = np.sort(np.asarray(placed, dtype=np.float64), axis=0)
     skipped = int(OUTLIERS * len(ordered))
     every, inliers = ordered[[0, -1]], ordered[[skipped, len(ordered) - 1 - skipped]]
-    shows_all = (every[1] - every[0] <= LARGEST_RATIO * (inliers[1] - inliers[0])).all()
+    shows_all = (every[1] - every[0] <= MAX_RATIO * (inliers[1] - inliers[0])).all()
     low, high = every if shows_all else inliers
     longer = max(float((high - low).max()), SMALLEST * max(resolution))
     sides = np.maximum(high - low, FLATTEST * longer) + 2 * MARGIN * longer

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import Positions, ScreenPositions
-from pixelsne.coloring import MOST_CATEGORIES
+from pixelsne.coloring import MAX_CATEGORIES
 from pixelsne.files.maps import Map
 from pixelsne.files.source import ROW_NUMBERS
 from pixelsne.map_regions import regions_of
@@ -106,7 +106,7 @@ def choose_color(columns: tuple[Column, ...], requested: str | None, label: str 
         raise ValueError(f"{requested!r} is not a column to color by; there are {', '.join(names) or 'none'}")
     if requested or label in names:
         return requested or label
-    categories = (column for column in columns if 1 < len(column.categories) <= MOST_CATEGORIES)
+    categories = (column for column in columns if 1 < len(column.categories) <= MAX_CATEGORIES)
     return next((column.name for column in categories if column.name not in ROW_NUMBERS), None)
 
 

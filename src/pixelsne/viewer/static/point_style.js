@@ -5,7 +5,7 @@ import { QUANTIZATION_LEVELS } from "./scene.js";
 
 // The same numbers as in raster.py: size and opacity of points by the space that a point has.
 const DIAMETER_PER_SPACING = 0.62;
-const [SMALLEST_DIAMETER, LARGEST_DIAMETER] = [1.6, 6.5]; // CSS pixels
+const [MIN_DIAMETER, MAX_DIAMETER] = [1.6, 6.5]; // CSS pixels
 const [OPAQUE_SPACING, OPACITY_POWER] = [1.7, 2];
 const OPACITY_AT_OPAQUE_SPACING = 0.95;
 const [FAINTEST, STRONGEST] = [0.12, 0.95];
@@ -28,7 +28,7 @@ const MAX_CHOSEN_SIZE = 40; // CSS pixels, of points whose size the user set
 export function automaticStyle(n, area) {
   const spacing = Math.sqrt(area / Math.max(n, 1));
   return {
-    diameter: Math.min(LARGEST_DIAMETER, Math.max(SMALLEST_DIAMETER, DIAMETER_PER_SPACING * spacing)),
+    diameter: Math.min(MAX_DIAMETER, Math.max(MIN_DIAMETER, DIAMETER_PER_SPACING * spacing)),
     opacity: Math.min(STRONGEST, Math.max(FAINTEST, OPACITY_AT_OPAQUE_SPACING * (spacing / OPAQUE_SPACING) ** OPACITY_POWER)),
   };
 }
