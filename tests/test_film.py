@@ -157,7 +157,7 @@ def test_equal_points_can_be_filmed():
 @pytest.mark.usefixtures("small_films")
 def test_a_film_has_a_frame_per_iteration_and_ends_with_the_map(points, classes, tmp_path):
     model = PixelSNE(**SMALL)
-    assert model.film(tmp_path / "map.webp", points, classes) is model
+    assert model.film(tmp_path / "map.webp", points, classes, names=False) is model  # names may cover dots
     assert np.array_equal(model.embedding_, PixelSNE(**SMALL).fit(points).embedding_)
     with Image.open(tmp_path / "map.webp") as film:
         assert (film.n_frames, film.size, film.info["loop"]) == (ITERATIONS, (120, 90), 0)
@@ -204,7 +204,7 @@ def test_categories_are_named_where_they_are(tmp_path, monkeypatch):
     groups = np.repeat([0, 100], 60)
     points = np.random.default_rng(0).normal(size=(120, 4)) + groups[:, None]
     model = PixelSNE(**SMALL).film(tmp_path / "map.webp", points, np.where(groups > 0, "high", "low"))
-    assert sorted(name.text for name in written) == ["high", "low"]
+    assert {name.text for name in written} == {"high", "low"}
     camera = Camera(model.screen_)
     for name in written:
         own = camera.from_screen(model.embedding_)[(groups > 0) == (name.text == "high")]
@@ -285,8 +285,9 @@ def test_a_webp_film_has_the_quality_that_fits(points, tmp_path, monkeypatch):
     PixelSNE(**SMALL).film(tmp_path / "best.webp", points)
     best = (tmp_path / "best.webp").stat().st_size
     monkeypatch.setattr(film_formats, "MAX_BYTES", 0.7 * best)
+    monkeypatch.setattr(film_formats, "FRAMES_TRIED", ITERATIONS)  # of so few and small frames, a sample says little
     PixelSNE(**SMALL).film(tmp_path / "less.webp", points)
-    assert 0.3 * best < (tmp_path / "less.webp").stat().st_size <= 0.72 * best
+    assert 0.3 * best < (tmp_path / "less.webp").stat().st_size <= 0.7 * best
 
 
 @pytest.mark.usefixtures("small_films")

@@ -116,7 +116,7 @@ def test_automatic_size_is_solid_for_few_points_and_faint_for_many():
     assert sizes[0] == sizes[2] == (MAX_DIAMETER, STRONGEST)
     assert sizes[-1] == (MIN_DIAMETER, FAINTEST)
     assert sizes == sorted(sizes, reverse=True)
-    assert automatic_size(10_000, 4 * area)[0] == pytest.approx(2 * automatic_size(10_000, area)[0])
+    assert automatic_size(40_000, 4 * area)[0] == pytest.approx(2 * automatic_size(40_000, area)[0])
 
 
 def test_density_is_a_sum_of_gaussians():

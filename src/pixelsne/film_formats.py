@@ -29,6 +29,7 @@ MAX_BYTES = 5_000_000
 FILLED_SHARE = 0.95  # of MAX_BYTES, because the other frames may take more
 QUALITIES = (80, 70, 60, 50, 40, 33, 27, 22, 18, 14, 10, 7, 4, 2, 0)
 FRAMES_TRIED = 16
+CONTAINER_BYTES = 56  # of a frame, added to those of its picture
 METHOD = 2  # effort of the webp encoder, 0 to 6
 
 GIF_COLORS = 128
@@ -117,7 +118,7 @@ def choose_quality(count: int, show: Show) -> int:
 
     def fits(quality: int) -> bool:
         mean = sum(webp_size(picture, quality) for picture in tried) / len(tried)
-        return mean * count <= FILLED_SHARE * MAX_BYTES
+        return (mean + CONTAINER_BYTES) * count <= FILLED_SHARE * MAX_BYTES
 
     index = bisect_left(QUALITIES, x=True, key=fits)
     return QUALITIES[min(index, len(QUALITIES) - 1)]
