@@ -405,7 +405,7 @@ def test_a_stop_while_results_are_written_names_the_complete_ones(clusters, tmp_
     def stop(*_):
         raise Stopped(signal.SIGINT)
 
-    for function, done in (("draw", f"complete: {written[0]}"), ("write_map", "none is complete")):
+    for function, done in (("draw_map", f"complete: {written[0]}"), ("write_map", "none is complete")):
         monkeypatch.setattr(f"pixelsne.commands.results.{function}", stop)
         command = ["embed", str(tmp_path / "points.npy"), *options, "--resume", written[2], "--max-iter", "20"]
         finished = CliRunner().invoke(main, command)

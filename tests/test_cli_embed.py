@@ -94,8 +94,8 @@ def test_the_json_report(cells, tmp_path):
     assert report["iterations"] == 60
     assert report["settings"]["perplexity"] == 10
     assert {"read", "neighbors", "descent", "fit", "write", "total"} <= report["timings"].keys()
-    paths = {"map": str(tmp_path / "map.parquet"), "picture": str(tmp_path / "map.png"), "page": None, "model": None}
-    assert report["paths"] == paths
+    written = {"map": str(tmp_path / "map.parquet"), "picture": str(tmp_path / "map.png")}
+    assert report["paths"] == {**written, "page": None, "model": None, "film": None}
     placed = read_map(tmp_path / "map.parquet").placed
     names = pq.read_table(tmp_path / "map.parquet")["kind"].to_numpy()
     assert report["quality"]["k"] == [10, 30]
