@@ -1,14 +1,17 @@
-"""Measure how long finding the regions of a map takes, by the number of points.
+"""Measure how long finding and naming the regions of a map takes: `regions.py [POINTS | MAP ...]`.
 
-python benchmarks/regions.py [POINTS ...]
+POINTS is a number of points in 300 clusters on a plane. MAP is a map file; its regions are named by its columns.
 """
 
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 
-from pixelsne.regions import find_regions
+from measure import Clock, save
+from pixelsne.files.read_map import read_map
+from pixelsne.region_names import name_regions
+from pixelsne.regions import Regions, find_regions
 
 RESOLUTION = (1024, 1024)
 CLUSTERS = 300
@@ -21,16 +24,39 @@ def clustered_map(n: int) -> np.ndarray:
     return np.clip(placed, 0, 1023.99).astype(np.float32)
 
 
-def main(numbers: list[int]) -> None:
-    print(f"{'points':>10}  {'seconds':>7}  regions by level")
-    for n in numbers:
-        placed = clustered_map(n)
-        start = time.perf_counter()
-        regions = find_regions(placed, RESOLUTION)
-        seconds = time.perf_counter() - start
-        by_level = [len(regions.level(level + 1)) for level in range(len(regions.indices))]
-        print(f"{n:>10,}  {seconds:>7.2f}  {' · '.join(map(str, by_level))}")
+def count_by_level(regions: Regions) -> str:
+    return " · ".join(str(len(regions.level(level + 1))) for level in range(len(regions.indices)))
+
+
+def measure(source: str) -> dict[str, object]:
+    """Return the seconds and the numbers of regions of one map."""
+    map_ = None if source.isdigit() else read_map(source)
+    placed, resolution = (clustered_map(int(source)), RESOLUTION) if map_ is None else (map_.placed, map_.resolution)
+    with Clock() as finding:
+        regions = find_regions(placed, resolution)
+    row: dict[str, object] = {
+        "map": "clusters" if map_ is None else Path(source).stem,
+        "points": len(placed),
+        "find, s": finding.seconds,
+        "regions by level": count_by_level(regions),
+    }
+    if map_ is not None:
+        with Clock() as naming:
+            named = name_regions(regions, map_.extra_columns)
+        row |= {
+            "name, s": naming.seconds,
+            "first names": ", ".join(region.name or "-" for region in named.level(1)[:3]),
+        }
+    return row
+
+
+def main(sources: list[str]) -> None:
+    rows = []
+    for source in sources:
+        rows.append(measure(source))
+        print(rows[-1], flush=True)
+    save("regions", "Finding and naming the regions of a map", rows)
 
 
 if __name__ == "__main__":
-    main([int(number) for number in sys.argv[1:]] or [1_000, 10_000, 100_000, 1_000_000, 10_000_000])
+    main(sys.argv[1:] or ["1000", "10000", "100000", "1000000", "10000000"])

@@ -134,7 +134,7 @@ def test_the_whole_final_map_is_in_the_picture():
     final = np.random.default_rng(0).normal(size=(300, 2))
     film = film_of([], final)
     width, height = film.camera.sides
-    assert (width, height) == (640, 480)
+    assert (width, height) == (640, 486)
     pixels = film.camera.to_pixels(final)
     assert (pixels >= 11.9).all()
     assert (pixels <= [width - 11.9, height - 11.9]).all()
@@ -160,7 +160,7 @@ def test_a_film_has_a_frame_per_iteration_and_ends_with_the_map(points, classes,
     assert model.film(tmp_path / "map.webp", points, classes, names=False) is model  # names may cover dots
     assert np.array_equal(model.embedding_, PixelSNE(**SMALL).fit(points).embedding_)
     with Image.open(tmp_path / "map.webp") as film:
-        assert (film.n_frames, film.size, film.info["loop"]) == (ITERATIONS, (120, 90), 0)
+        assert (film.n_frames, film.size, film.info["loop"]) == (ITERATIONS, (120, 96), 0)
         film.seek(0)
         film.load()
         assert film.info["duration"] == 33
@@ -212,11 +212,21 @@ def test_categories_are_named_where_they_are(tmp_path, monkeypatch):
         assert (own.max(axis=0) >= name.anchor).all()
 
 
+@pytest.mark.parametrize("resolution", [(400, 300), (1000, 100), (64, 4000)])
+def test_films_do_not_distort_the_map(resolution):
+    camera = Camera(Screen.around((0.0, 0.0, 8.0, 6.0), resolution, "equal"))
+    shown = camera.from_screen(np.array([[0.0, 0.0], [resolution[0], 0.0], [0.0, resolution[1]]]))
+    sides = [shown[1, 0] - shown[0, 0], shown[2, 1] - shown[0, 1]]
+    assert sides[0] / sides[1] == pytest.approx(resolution[0] / resolution[1])
+    assert (shown >= 0).all()
+    assert (shown <= camera.sides).all()
+
+
 @pytest.mark.usefixtures("small_films")
 def test_a_gif_has_the_same_frames(points, classes, tmp_path):
     PixelSNE(**SMALL).film(tmp_path / "map.gif", points, classes)
     with Image.open(tmp_path / "map.gif") as film:
-        assert (film.n_frames, film.size, film.info["loop"]) == (ITERATIONS, (120, 90), 0)
+        assert (film.n_frames, film.size, film.info["loop"]) == (ITERATIONS, (120, 96), 0)
         film.seek(ITERATIONS - 1)
         assert film.info["duration"] == 2000
 
@@ -227,9 +237,9 @@ def test_ffmpeg_gets_all_frames(points, tmp_path, monkeypatch):
     install_ffmpeg(tmp_path, monkeypatch, COPYING_FFMPEG)
     PixelSNE(**SMALL).film(tmp_path / "map.mp4", points)
     arguments, frames = (tmp_path / "map.mp4").read_bytes().split(b"\n", 1)
-    assert b"-s 120x90 -r 30 -i -" in arguments
-    assert len(frames) == (ITERATIONS - 1 + 2 * 30) * 120 * 90 * 3
-    assert frames[-120 * 90 * 3 :] == frames[-2 * 120 * 90 * 3 : -120 * 90 * 3]
+    assert b"-s 120x96 -r 30 -i -" in arguments
+    assert len(frames) == (ITERATIONS - 1 + 2 * 30) * 120 * 96 * 3
+    assert frames[-120 * 96 * 3 :] == frames[-2 * 120 * 96 * 3 : -120 * 96 * 3]
 
 
 @pytest.mark.usefixtures("small_films")

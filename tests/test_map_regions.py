@@ -11,12 +11,14 @@ import pytest
 from command_line import QUICK, run
 from mutations import mutate
 from pixelsne import PixelSNE
+from pixelsne.commands.interrupts import Stopped
 from pixelsne.files.errors import FileError
 from pixelsne.files.maps import METADATA_KEY, Map
 from pixelsne.files.read_map import read_map
+from pixelsne.files.stored_regions import stored_names
 from pixelsne.files.write_map import write_map
 from pixelsne.map_regions import regions_of, with_regions
-from pixelsne.regions import Regions
+from pixelsne.regions import Region, Regions
 
 CENTERS = np.stack(np.meshgrid([150, 400, 650, 900], [150, 500, 850]), axis=-1).reshape(-1, 2)
 KINDS = np.repeat(np.arange(12), 60)
@@ -60,6 +62,18 @@ def test_regions_are_added_to_a_copy_of_an_h5ad_file(map_, tmp_path):
     read = anndata.read_h5ad(tmp_path / "again.h5ad")
     assert list(read.obs.columns) == ["kind", "region_1"]
     assert read.obs["region_1"].iloc[0] == "kind 0"
+
+
+def test_a_column_of_the_input_is_never_replaced_by_that_of_a_region(map_, tmp_path):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    obs = pandas.DataFrame({"region_1": KINDS.astype(str), "region_9": "far"}, index=[str(row) for row in range(720)])
+    anndata.AnnData(np.zeros((720, 3), np.float32), obs=obs).write_h5ad(tmp_path / "cells.h5ad")
+    for source, target in (("cells", "map"), ("map", "again")):
+        write_map(tmp_path / f"{target}.h5ad", replace(map_, source=tmp_path / f"{source}.h5ad"))
+    read = anndata.read_h5ad(tmp_path / "again.h5ad")
+    assert list(read.obs.columns) == ["region_1", "region_9"]
+    assert list(read.obs["region_1"]) == list(obs["region_1"])
+    assert read_map(tmp_path / "again.h5ad").regions is None
 
 
 def test_columns_of_a_csv_file_name_the_regions(map_, tmp_path):
@@ -203,3 +217,21 @@ def test_model_has_regions():
     assert isinstance(regions, Regions)
     assert {kind for region in regions.level(1) for kind in region.name.split(" (")[0].split(" · ")} == set("abcd")
     assert regions.point_colors().shape == (240, 3)
+
+
+def test_very_many_equal_names_are_stored_at_once():
+    regions = [Region(1, "a" if index % 2 else "", (0.0, 0.0), 1, -1, (), "#000000") for index in range(20_000)]
+    names = stored_names(regions)
+    assert len(set(names)) == len(names)
+    assert names[:4] == ["#1", "a", "#3", "a (2)"]
+
+
+@pytest.mark.parametrize("problem", [MemoryError("too large"), Stopped(2)])
+def test_a_map_is_written_even_if_its_regions_fail(problem, cells, tmp_path, monkeypatch):
+    def fail(*_):
+        raise problem
+
+    monkeypatch.setattr("pixelsne.map_regions.find_regions", fail)
+    result = run("embed", cells, "-o", tmp_path / "map.parquet", *(option for option in QUICK if option != "--quiet"))
+    assert "the map is written without regions" in result.stderr
+    assert read_map(tmp_path / "map.parquet").regions is None

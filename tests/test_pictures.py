@@ -492,8 +492,33 @@ def test_names_of_another_map_are_refused(islands):
     placed, codes = islands
     with pytest.raises(ValueError, match="regions of another map: this one has 100 points"):
         draw(placed[:100], names=regions_of_islands(codes))
-    with pytest.raises(ValueError, match="names must have one value for each of the 100 points, got 800"):
+    with pytest.raises(ValueError, match=r"names must be one value for each of the 100 points.* got 800 values"):
         draw(placed[:100], names=codes)
+
+
+@pytest.mark.parametrize("names", ["auto", True, 5])
+def test_names_that_are_no_names_are_refused(islands, names):
+    with pytest.raises(ValueError, match=f"names must be one value for each.* got {names!r}; .*model.regions"):
+        draw(islands[0], names=names)
+
+
+def test_a_color_that_is_no_array_is_refused(islands):
+    with pytest.raises(ValueError, match="color must be an array with one value for each of the 800 points"):
+        draw(islands[0], color="label")
+
+
+def test_a_picture_of_too_many_pixels_is_refused():
+    with pytest.raises(ValueError, match="8,400 pixels wide, got width 20 inches x dpi 1200 = 24,000"):
+        PlotStyle(width=20, dpi=1200)
+
+
+def test_svg_files_have_no_control_characters(islands, tmp_path):
+    placed, codes = islands
+    save_picture(tmp_path / "map.svg", placed, 1000, np.array(["alpha\x08", "\x1bbeta"])[codes % 2], name="kind")
+    written = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert "alpha" in written
+    assert "beta" in written
+    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", written)
 
 
 def test_names_are_sorted_by_level_and_count():

@@ -1,6 +1,7 @@
 """Choose a color for each point, and describe the colors in a legend."""
 
 import re
+import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -56,6 +57,11 @@ class Coloring:
     bar: Bar | None = None
     name: str = ""
     codes: NDArray[np.intp] | None = None  # (n), index in `legend` of each point's category, -1 for those without color
+
+
+def without_controls(text: str) -> str:
+    """Return the text with spaces in place of control characters, which neither fonts nor SVG files have."""
+    return "".join(" " if unicodedata.category(character) == "Cc" else character for character in text)
 
 
 def rgb(color: str) -> AnyArray:

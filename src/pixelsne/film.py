@@ -128,9 +128,15 @@ class Camera:
     @property
     def sides(self) -> tuple[int, int]:
         """Return the width and height of the film. Both are even, as videos need them."""
-        longest = max(self.screen.resolution)
-        width, height = (2 * round(max(SIDE * side / longest, MIN_SHORT_SIDE) / 2) for side in self.screen.resolution)
+        width, height = (
+            2 * round(max(self.scale * side + 2 * MARGIN, MIN_SHORT_SIDE) / 2) for side in self.screen.resolution
+        )
         return width, height
+
+    @property
+    def scale(self) -> float:
+        """Return the pixels of the film per pixel of the screen, the same along both axes."""
+        return (SIDE - 2 * MARGIN) / max(self.screen.resolution)
 
     def to_pixels(self, positions: AnyArray) -> AnyArray:
         """Return (n, 2) pixels of the film, with fractions. positions: embedding units."""
@@ -139,15 +145,14 @@ class Camera:
 
     def from_screen(self, pixels: AnyArray) -> AnyArray:
         """Return (n, 2) pixels of the film. pixels: those of the screen."""
-        scale = (np.array(self.sides) - 2 * MARGIN) / self.screen.resolution
-        shown: AnyArray = MARGIN + pixels * scale
+        corner = (np.array(self.sides) - np.array(self.screen.resolution) * self.scale) / 2
+        shown: AnyArray = corner + pixels * self.scale
         return shown
 
     def place_name(self, name: "MapName") -> "MapName":
         """Return the name with its anchor and extent in pixels of the film."""
         x, y = self.from_screen(np.array(name.anchor)).tolist()
-        scale = (self.sides[0] - 2 * MARGIN) / self.screen.resolution[0]
-        return replace(name, anchor=(x, y), extent=name.extent * scale)
+        return replace(name, anchor=(x, y), extent=name.extent * self.scale)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -167,15 +168,14 @@ def write_mp4(path: Path, count: int, show: Show, preview: Show) -> None:
 
 def pipe_frames(command: tuple[str, ...], count: int, show: Show, messages: IO[bytes]) -> int:
     """Run a command that reads the frames, and return its exit code."""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=messages, stderr=messages) as process:  # noqa: S603 - a fixed program
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=messages, stderr=messages)  # noqa: S603 - a fixed program
+    with suppress(BrokenPipeError), process:  # a program that ends early has said why
         try:
             if process.stdin is not None:
                 for frame in range(count):
                     still = FRAMES_PER_SECOND * STILL_SECONDS if frame == count - 1 else 1
                     process.stdin.write(show(frame).tobytes() * still)
             process.communicate()
-        except BrokenPipeError:  # it ended early, and has said why
-            process.kill()
         except BaseException:
             process.kill()
             raise

@@ -116,6 +116,8 @@ def check_placed(placed: Any, resolution: tuple[int, int]) -> ScreenPositions:
 def check_coloring(color: Any, n: int, name: str, style: PlotStyle) -> Coloring:
     name = name or str(getattr(color, "name", None) or "")
     color = color if hasattr(color, "combine_chunks") else np.asarray(color)
+    if getattr(color, "ndim", 1) != 1:
+        raise ValueError(f"color must be an array with one value for each of the {n} points, got {color!r:.60}")
     if len(color) != n:
         raise ValueError(f"color must have one value for each of the {n} points, got {len(color)}")
     return choose_coloring(color, name, style.color_as, style.palette)
@@ -143,8 +145,14 @@ def check_names(names: Any, n: int) -> None:
     if isinstance(names, Regions):
         if any(len(indices) != n for indices in names.indices):
             raise ValueError(f"names holds regions of another map: this one has {n} points")
-    elif not (names is None or names is False or isinstance(names, Mapping)) and len(names) != n:
-        raise ValueError(f"names must have one value for each of the {n} points, got {len(names)}")
+    elif names is None or names is False or isinstance(names, Mapping):
+        return
+    elif isinstance(names, str) or not hasattr(names, "__len__") or len(names) != n:
+        given = f"{names!r:.40}" if isinstance(names, str) or not hasattr(names, "__len__") else f"{len(names)} values"
+        raise ValueError(
+            f"names must be one value for each of the {n} points, Regions, a dict, False or None, got {given}; for "
+            "names from a table, pass model.regions(table)"
+        )
 
 
 def as_table(values: Any) -> Any:

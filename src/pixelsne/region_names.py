@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import AnyArray
-from pixelsne.coloring import encode
+from pixelsne.coloring import encode, without_controls
 from pixelsne.region_terms import SEPARATOR, RankedTerms, name_by_terms
-from pixelsne.region_texts import Progress, count_terms
+from pixelsne.region_texts import Progress, beginnings, count_terms
 from pixelsne.region_values import category_codes, dominant_categories, notable_values
 from pixelsne.regions import Regions, with_names
 
 MAX_TEXTS = 200_000  # rows up to which names="auto" reads texts
 MAX_VALUES = 2_000_000  # numbers and codes that names="auto" reads
 SAMPLE = 2_000  # rows by which a column is judged
+LONGEST_SAMPLE = 1_000  # characters of each that are read
 TEXT_LENGTH = 12  # characters: shorter strings are categories or identifiers
 LONGEST_NAME = 80  # characters
 MAX_MORE = 3  # terms that are added to tell equal names apart
@@ -64,7 +65,7 @@ def given_names(regions: Regions, names: Mapping[Any, Any]) -> list[str]:
         fits = isinstance(index, (int, np.integer)) and 0 <= index < len(result)
         if not fits or (is_pair and (key[1] < 0 or key[0] not in first or regions.regions[index].level != key[0])):
             raise ValueError(f"names has the key {key!r:.40}, but there is no such region among {len(result)}")
-        result[int(index)] = str(name)
+        result[int(index)] = "" if name is None else str(name)
     return result
 
 
@@ -122,7 +123,7 @@ def sample_of(column: Any) -> list[str]:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return []
     rows = np.arange(len(column))[:: max(len(column) // SAMPLE, 1)]
-    return [text for text in column.take(rows).to_pylist() if text]
+    return [text for text in beginnings(column, LONGEST_SAMPLE).take(rows).to_pylist() if text]
 
 
 def is_text(column: Any) -> bool:
@@ -191,5 +192,5 @@ def tell_apart(regions: Regions, terms: list[RankedTerms]) -> list[str]:
 
 def shorten(name: str) -> str:
     """Return a name of one line and limited length."""
-    line = " ".join(name.encode(errors="replace").decode().split())
+    line = " ".join(without_controls(name).encode(errors="replace").decode().split())
     return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1].rstrip() + "…"

@@ -79,11 +79,22 @@ def tokens_of(text: str) -> list[str]:
 def read_texts(column: Any, rows: AnyArray, progress: Progress | None) -> Iterator[str]:
     """Yield the beginnings of texts of an Arrow column; "" for missing ones."""
     longest = max(min(LONGEST_TEXT, MAX_CHARACTERS // max(len(rows), 1)), 1)
+    texts = beginnings(column, longest)
     for start in range(0, len(rows), ROWS_PER_BLOCK):
         if progress is not None:
             progress(start / len(rows))
-        for text in column.take(rows[start : start + ROWS_PER_BLOCK]).to_pylist():
-            yield "" if text is None else str(text)[:longest]
+        for text in texts.take(rows[start : start + ROWS_PER_BLOCK]).to_pylist():
+            yield "" if text is None else str(text)
+
+
+def beginnings(column: Any, longest: int) -> Any:
+    """Return the first characters of each text of an Arrow column, so that long texts are never copied whole."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return pc.utf8_slice_codeunits(column, 0, longest)
 
 
 def fold(vocabulary: Vocabulary, occurrences: AnyArray) -> tuple[AnyArray, list[str]]:

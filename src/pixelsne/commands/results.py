@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pixelsne.commands.interrupts import Stopped
 from pixelsne.commands.options import DrawOptions, EmbedFiles, EmbedOptions
 from pixelsne.commands.plot import column_in, draw_map, map_names, plot_style, write_page
 from pixelsne.commands.reporter import Reporter
@@ -25,13 +26,22 @@ from pixelsne.plot import make_picture
 def map_of(
     model: PixelSNE, source: Source, reading: ReadOptions, seed: int, reporter: Reporter, names: str = "auto"
 ) -> Map:
-    """Return the finished map with its regions."""
+    """Return the finished map with its regions; without them if they cannot be found or Ctrl-C ends the search.
+
+    Finding regions must not cost a map that took hours.
+    """
     from pixelsne.map_regions import with_regions  # noqa: PLC0415 - slow to import
 
     metadata = map_metadata(source, reading, model.screen_, seed=seed, **run_metadata(model))
     map_ = Map(model.embedding_, model.screen_.resolution, source.extra_columns, metadata, source.path)
-    with ExitStack() as stack:
-        return with_regions(map_, names, reporter.progress_of("naming regions", stack))
+    try:
+        with ExitStack() as stack:
+            return with_regions(map_, names, reporter.progress_of("naming regions", stack))
+    except Stopped:
+        reporter.warn("stopped while regions were named; the map is written without regions")
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with a column, the map is right
+        reporter.warn(f"warning: the map is written without regions: {type(error).__name__}: {error}")
+    return map_
 
 
 def check_names(source: Source, names: str) -> None:

@@ -6,6 +6,7 @@ Every reader of a map restores the names of the input, so that files, pictures a
 from collections.abc import Container
 
 PREFIX = "input_"
+REGIONS_KEY = "regions"  # of the table of regions in the metadata of a map file
 
 
 def without_prefixes(name: str) -> str:

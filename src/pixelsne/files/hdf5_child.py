@@ -7,7 +7,6 @@ what it reads to stdout: lines of JSON, and after a line {"bytes": n} that many 
 import json
 import math
 import os
-import re
 import signal
 import sys
 from pathlib import Path
@@ -15,12 +14,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from pixelsne.files.column_names import REGIONS_KEY
 from pixelsne.files.errors import FileError, first_line, not_a_map
 from pixelsne.files.maps import METADATA_KEY
 
 MATRIX = "X"
 OBSM_KEY = "X_pixelsne"  # of the map
-REGION_COLUMN = re.compile(r"region_\d+")
 RegionColumns = dict[str, tuple[list[str], Any]]  # by name: categories, and the code of each row, or -1
 
 BLOCK_BYTES = 16_000_000
@@ -102,30 +101,47 @@ def write_map_into(file: IO[bytes], placed: Any, metadata_json: str, columns: Re
     import h5py  # noqa: PLC0415
 
     with h5py.File(file, "r+") as cells:
-        add_columns(h5py, anndata.io, cells, columns)
+        if not add_columns(h5py, anndata.io, cells, columns):
+            metadata_json = without_regions(metadata_json)
         anndata.io.write_elem(cells.require_group("obsm"), OBSM_KEY, placed)
         anndata.io.write_elem(cells.require_group("uns"), METADATA_KEY, metadata_json)
 
 
-def add_columns(h5py: Any, io: Any, cells: Any, columns: RegionColumns) -> None:
-    """Add columns to obs, in place of those of an earlier map. Other columns of the same name stay as they are."""
+def add_columns(h5py: Any, io: Any, cells: Any, columns: RegionColumns) -> bool:
+    """Add columns to obs, in place of those of an earlier map; return whether they are there.
+
+    If another column has the name of one of them, none is added, so that only columns of an earlier map are replaced.
+    """
     import pandas as pd  # noqa: PLC0415 - comes with anndata
 
     obs = cells.get("obs")
     if not isinstance(obs, h5py.Group) or "column-order" not in obs.attrs:
-        return
-    earlier = f"uns/{METADATA_KEY}" in cells and '"regions"' in str(cells[f"uns/{METADATA_KEY}"][()])
+        return False
+    own = earlier_columns(cells)
     order = [str(name) for name in obs.attrs["column-order"]]
-    own = [name for name in order if REGION_COLUMN.fullmatch(name)] if earlier else []
-    for name in own:
-        if name in obs:
-            del obs[name]
+    for name in own.intersection(order):
+        del obs[name]
     order = [name for name in order if name not in own]
-    for name, (categories, codes) in columns.items():
-        if name not in order:
+    is_free = not set(order).intersection(columns)
+    if is_free:
+        for name, (categories, codes) in columns.items():
             io.write_elem(obs, name, pd.Categorical.from_codes(codes, categories))
-            order.append(name)
+        order += columns
     obs.attrs["column-order"] = np.array(order, dtype=h5py.string_dtype())
+    return is_free
+
+
+def earlier_columns(cells: Any) -> set[str]:
+    """Return the columns that an earlier map has in obs, by its metadata."""
+    try:
+        regions = json.loads(cells[f"uns/{METADATA_KEY}"][()])[REGIONS_KEY]
+        return {f"region_{int(region['level'])}" for region in regions}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return set()  # no map, an earlier version's, or damaged metadata
+
+
+def without_regions(metadata_json: str) -> str:
+    return json.dumps({key: value for key, value in json.loads(metadata_json).items() if key != REGIONS_KEY})
 
 
 def choose_representation(path: Path, file: Any, requested: str | None) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelsne import __version__
 from pixelsne.arrays import AnyArray, Pixels, ScreenPositions
-from pixelsne.files.column_names import stored_name
+from pixelsne.files.column_names import REGIONS_KEY, stored_name
 from pixelsne.files.source import ReadOptions, Source
 from pixelsne.screen import Screen
 
@@ -41,7 +41,7 @@ class Map:
         """Return the metadata as JSON. A map that is written again keeps the version that computed it."""
         own: dict[str, Any] = {"resolution": list(self.resolution)}
         if self.regions is not None:
-            from pixelsne.files.stored_regions import REGIONS_KEY, region_metadata  # noqa: PLC0415 - slow to import
+            from pixelsne.files.stored_regions import region_metadata  # noqa: PLC0415 - slow to import
 
             own[REGIONS_KEY] = region_metadata(self.regions)
         return json.dumps({"pixelsne_version": __version__} | self.metadata | own)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pixelsne.arrays import AnyArray, ScreenPositions
-from pixelsne.files.column_names import input_name
+from pixelsne.files.column_names import REGIONS_KEY, input_name
 from pixelsne.files.errors import FileError, NoColumnError, not_a_map
 from pixelsne.files.format import XY, Format
 from pixelsne.files.formats import format_of
@@ -16,7 +16,7 @@ from pixelsne.files.maps import POSITION_COLUMNS, UP, Y_AXIS, Map, flip_y
 from pixelsne.files.read_parts import join_tables, part_paths
 from pixelsne.files.read_points import read_points
 from pixelsne.files.source import Source
-from pixelsne.files.stored_regions import REGIONS_KEY, read_regions, region_columns
+from pixelsne.files.stored_regions import read_regions, region_columns
 from pixelsne.regions import Regions
 from pixelsne.settings import MAX_SIDE
 

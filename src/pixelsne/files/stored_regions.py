@@ -16,7 +16,6 @@ from pixelsne.arrays import ScreenPositions
 from pixelsne.coloring import encode
 from pixelsne.regions import Region, Regions
 
-REGIONS_KEY = "regions"  # in the metadata
 MAX_LEVELS = 20
 MAX_STORED = 100_000
 COLOR = re.compile(r"#[0-9a-f]{6}")
@@ -36,12 +35,13 @@ def stored_names(regions: Sequence[Region]) -> list[str]:
     """Return the value that stands for each region of a level in its column: its name, numbered if several have it."""
     names: list[str] = []
     given, used = {region.name for region in regions}, set()
+    counts: dict[str, int] = {}  # how often a name was tried; a damaged file may have very many equal ones
     for number, region in enumerate(regions, 1):
         base = region.name or f"#{number}"
-        name, count = base, 1
+        name = base
         while name in used or (name != region.name and name in given):
-            count += 1
-            name = f"{base} ({count})"
+            counts[base] = counts.get(base, 1) + 1
+            name = f"{base} ({counts[base]})"
         used.add(name)
         names.append(name)
     return names

@@ -24,7 +24,7 @@ def warn_of_missing_glyphs(texts: Iterable[str], font: str | None) -> None:
     properties = font_manager.FontProperties(family=families)
     paths = font_manager.fontManager._find_fonts_by_props(properties)  # noqa: SLF001 - findfont returns the first only
     fonts = [font_manager.get_font(path) for path in paths]
-    wanted = {character for text in texts for character in text if not character.isspace()}
+    wanted = {character for text in texts for character in text if character.isprintable() and character != " "}
     for known in fonts:
         wanted -= {chr(code) for code in known.get_charmap()}
     if wanted:

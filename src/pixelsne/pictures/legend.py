@@ -8,7 +8,7 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.lines import Line2D
 
-from pixelsne.coloring import Bar, Coloring
+from pixelsne.coloring import Bar, Coloring, without_controls
 from pixelsne.dates import date_ticks
 from pixelsne.palettes import colormap_of
 from pixelsne.pictures.style import INK, PlotStyle, is_dark
@@ -26,7 +26,7 @@ SCALE_FROM, SCALE_TO = 0.12, 0.92
 
 
 def shortened(name: str) -> str:
-    name = " ".join(name.split())
+    name = " ".join(without_controls(name).split())
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 

@@ -15,6 +15,7 @@ QUIET = {False: "#d6d6d6", True: "#45454b"}
 MIN_CONTRAST = 5.0  # of text to the background; WCAG demands 4.5
 DARK_BELOW = 0.18  # luminance
 STEPS = 50
+MAX_PIXELS = 8_400  # of the width of a picture, which takes a hundred bytes per pixel: 7 inches at 1,200 dpi
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class PlotStyle:
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise ValueError(f"{name} must be a number above 0, got {value!r}")
+        if self.width * self.dpi > MAX_PIXELS:
+            raise ValueError(
+                f"a picture may be {MAX_PIXELS:,} pixels wide, got width {self.width:g} inches x dpi {self.dpi:g} = "
+                f"{self.width * self.dpi:,.0f}; lower one of them"
+            )
 
     @property
     def background(self) -> str:

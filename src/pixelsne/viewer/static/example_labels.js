@@ -108,8 +108,9 @@ export class ExampleLabels {
     const rows = [];
     this.grid.forEachRow(x1, y1, x2, y2, (row) => {
       const [x, y] = [scene.positions[2 * row], scene.positions[2 * row + 1]];
-      if (scene.colors[4 * row + 3] === VISIBLE && x >= x1 && x <= x2 && y >= y1 && y <= y2) rows.push(row);
+      if (rows.length <= MAX_ROWS && scene.colors[4 * row + 3] === VISIBLE && x >= x1 && x <= x2 && y >= y1 && y <= y2) rows.push(row);
     });
+    if (rows.length > MAX_ROWS) return []; // a dense clump, which the counts of points in view do not resolve
     const rank = (/** @type {number} */ row) => (this._examples.has(row) ? -1 : Math.imul(row + 1, 0x9e3779b1) >>> 0);
     return rows.map((row) => [rank(row), row]).sort((one, other) => one[0] - other[0]).map(([, row]) => row);
   }

@@ -22,7 +22,7 @@ export class RegionScale {
 
   /** Whether the legend can say what the colors are. */
   get _hasNames() {
-    return this.entries.some((entry) => !entry.isRest && entry.name !== "");
+    return this.regions.coarsest.some(({ name }) => name !== "");
   }
 
   /** @param {Uint32Array} pixels */
@@ -66,7 +66,7 @@ export class RegionScale {
  */
 function createRegionEntries({ coarsest, codes }) {
   const shown = coarsest.length > MAX_ENTRIES ? coarsest.slice(0, MAX_ENTRIES - 1) : coarsest;
-  const entries = shown.map(({ name, count, color }, code) => ({ name, color: parseHex(color), count, codes: new Set([code]), isRest: false }));
+  const entries = shown.map(({ name, count, color }, code) => ({ name: name || `#${code + 1}`, color: parseHex(color), count, codes: new Set([code]), isRest: false }));
   const others = coarsest.slice(shown.length);
   if (others.length > 0) {
     const count = others.reduce((sum, region) => sum + region.count, 0);

@@ -128,6 +128,7 @@ export class RenderLoop {
     if (this.layer === "density") {
       if (this._drawnCount === 0) {
         this.renderer.draw(scene, camera, 1, 0, 0);
+        this._density?.image.close();
         this._density = computeDensity(scene, camera, this.counter.spacing(), isMoving, this.callbacks.getClasses());
       }
       this._drawnCount = scene.n;

@@ -14,7 +14,12 @@ export function bindRun(app) {
     onStatus(status) {
       state = status.state;
       showStatus(status);
-      if (status.has_regions && !hasRegions) app.loadRegions().catch(showError);
+      if (status.has_regions && !hasRegions) {
+        app.loadRegions().catch((error) => {
+          hasRegions = false; // the next status tries again
+          showError(error);
+        });
+      }
       hasRegions = status.has_regions;
     },
     onPositions(positions) {
