@@ -6,6 +6,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
+from pixelsne.coloring import without_controls
 from pixelsne.pictures.draw import Picture, draw_picture
 from pixelsne.pictures.legend import draw_entries
 from pixelsne.pictures.style import PlotStyle
@@ -57,7 +58,8 @@ def draw_title(figure: Any, style: PlotStyle) -> float:
         return 0.0
     size, left = TITLE * style.magnify, TITLE_SPACE * style.magnify
     corner = figure.transFigure + ScaledTranslation(left, -left, figure.dpi_scale_trans)
-    text = figure.text(0, 1, style.title, transform=corner, va="top", fontsize=size, fontweight="bold", color=style.ink)
+    title = without_controls(style.title)
+    text = figure.text(0, 1, title, transform=corner, va="top", fontsize=size, fontweight="bold", color=style.ink)
     text.set_parse_math(parse_math=False)
     text.set_family(style.font)
     extent = text.get_window_extent(figure.canvas.get_renderer())

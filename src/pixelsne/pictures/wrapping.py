@@ -2,6 +2,8 @@
 
 import textwrap
 
+from pixelsne.coloring import without_controls
+
 LONGEST_LINE = 20  # characters
 SHORTEST_LINE = 12
 MAX_LINES = 3
@@ -11,7 +13,7 @@ NO_BREAK = "\u00a0"
 
 def wrap(name: str) -> str:
     """Return the name in up to MAX_LINES lines of similar length; what does not fit becomes an ellipsis."""
-    words = " ".join(name.split()).replace(SEPARATOR, f"{NO_BREAK}· ")
+    words = " ".join(without_controls(name).split()).replace(SEPARATOR, f"{NO_BREAK}· ")
     if len(words) <= LONGEST_LINE:
         return words.replace(NO_BREAK, " ")
     lines = -(-len(words) // LONGEST_LINE)
